@@ -24,7 +24,8 @@ from headlight.model.transformer.trace import Side
 from headlight.model.transformer.transformer import Transformer
 
 WEIGHTS, CONFIG, TOKENIZER = "weights.safetensors", "config.json", "tokenizer.json"
-POSITION_COUNTS = "reach.csv"  # how many training pairs reach each position, if known
+# a file, which may be missing: the number of training pairs with a token at each position
+POSITION_COUNTS = "reach.csv"
 # The functions of torch.nn.init and methods of tensors that fill a tensor with random numbers.
 DRAWING = {"normal_", "uniform_", "kaiming_uniform_"}
 
@@ -47,7 +48,7 @@ def pack_checkpoint(model: Transformer, tokenizer: Tokenizer) -> bytes:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(packed, "w") as archive:
         save_checkpoint(Path(folder), model, tokenizer, torch.float32)
         for name in (WEIGHTS, CONFIG, TOKENIZER):
-            # An entry without the time of day, so that the same model gives the same bytes.
+            # ZipInfo sets a fixed date, so that the same model always gives the same bytes.
             entry = zipfile.ZipInfo(name)
             archive.writestr(entry, (Path(folder) / name).read_bytes(), zipfile.ZIP_DEFLATED)
     return packed.getvalue()
@@ -85,13 +86,13 @@ def load_checkpoint(folder: Path) -> tuple[Transformer, Tokenizer]:
 class NothingDrawn(TorchFunctionMode):
     """A context in which this thread's new weights stay uninitialized, which saves time.
 
-    Without it torch fills them with random numbers, which the weights of a file replace anyway.
+    Random numbers would be wasted, because the weights from a file replace them.
     """
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None
     ) -> object:
-        """Call a function of torch; those in DRAWING return their tensor unchanged instead."""
+        """Call a function of torch; a function in DRAWING is skipped and its tensor returned."""
         kwargs = kwargs or {}
         if function.__name__ in DRAWING:
             return args[0] if args else kwargs["tensor"]
@@ -122,7 +123,7 @@ def refuse_other_vocabulary(config: TransformerConfig, tokenizer: Tokenizer) -> 
 
 
 def refuse_other_shapes(model: nn.Module, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Raise ValueError unless `shapes`, by name, are those of the model's parameters."""
+    """Raise ValueError unless `shapes` names all of the model's parameters with their shapes."""
     parameters = dict(model.named_parameters())
     if missing := sorted(parameters.keys() - shapes.keys()):
         raise ValueError(f"The weights lack {len(missing)} tensors, such as {missing[0]}.")
@@ -173,7 +174,7 @@ def replacing(path: Path) -> Iterator[Path]:
         with unfinished.open("rb+") as file:
             os.fsync(file.fileno())
         os.replace(unfinished, path)
-    except Exception as error:  # OSError, or the error of a library that wraps it
+    except Exception as error:  # an OSError, or a library's error that wraps an OSError
         why = getattr(error, "strerror", None) or str(error)
         raise OSError(f"{path} could not be written, so it is unchanged: {why}.") from error
     finally:

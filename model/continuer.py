@@ -79,7 +79,7 @@ class Continuer(OwnReader):
         longest: int | None = None,
         forced: Sequence[int] = (),
     ) -> Decoding:
-        """Continue a prompt, which is never padded; see `Reader.write`."""
+        """Continue a prompt, without padding; see `Reader.write`."""
         begun = self.read(text.text)
         limit = room_to_write(len(begun), self.model.config.max_positions, longest)
         record: list[Expansion] = []
@@ -97,7 +97,7 @@ class Continuer(OwnReader):
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective:
-        """Return the objective: all tokens of the text, or only the token after a query."""
+        """Return the objective: the log-probability of all tokens, or of the one after a query."""
         following = read_of(trace)[1:]
         rows, what = range(len(following)), "the prompt"
         if site is not None and query is not None and query in rows:

@@ -17,10 +17,11 @@ from typing import BinaryIO, NamedTuple
 
 GZIP = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-LONGEST = 2**16  # bytes of a line; longer lines are left out
-WINDOW = 32  # lines of a window at most; after each one the bar moves, and a count can be stopped
-ENOUGH = 4_000  # bytes after which a window ends, even if it has fewer lines than WINDOW
-LARGEST = 4_000_000  # bytes of a typed or uploaded text that are read at most
+LONGEST = 2**16  # the most bytes of a line; longer lines are left out
+# the most lines of a window; after each window the progress bar moves, and the count can stop
+WINDOW = 32
+ENOUGH = 4_000  # the bytes after which a window ends, even if it has fewer lines than WINDOW
+LARGEST = 4_000_000  # the most bytes that are read of a typed or uploaded text
 CHUNK = 2**16
 NOTHING = "There is no text to count: type or upload some, one sentence per line."
 UNREADABLE = "This gzip file cannot be read: save it again, or upload the text without gzip."
@@ -36,12 +37,13 @@ class CorpusLine(NamedTuple):
 
 @dataclass
 class Window:
-    """Consecutive lines of a file: the unit that is counted, saved and distributed."""
+    """Consecutive lines of a file that are counted together and whose counts are saved together."""
 
     number: int
     lines: list[CorpusLine] = field(default_factory=list)
-    became: Counter[str] = field(default_factory=Counter)  # the lines left out, by the reason
-    at: int = 0  # bytes of the file up to the end of this window
+    # the number of lines left out, by the reason
+    became: Counter[str] = field(default_factory=Counter)
+    at: int = 0  # the bytes of the file from its beginning to the end of this window
 
     @property
     def read(self) -> int:
@@ -58,7 +60,7 @@ def digest(path: Path) -> str:
 def windows(
     path: Path, size: int, wanted: Callable[[int], bool] = lambda number: True
 ) -> Iterator[Window]:
-    """Yield the windows of `size` lines whose number is `wanted`; only one is in memory at a time.
+    """Yield windows of `size` lines if their number is `wanted`; only one is in memory at a time.
 
     Empty lines, lines that are not UTF-8 and lines over 64 KB are left out and counted. Raises
     ValueError after the last whole line if a gzip file is cut off or damaged.
@@ -99,7 +101,7 @@ def next_line(source: BinaryIO | gzip.GzipFile) -> bytes:
 
 
 def take(window: Window, number: int, raw: bytes) -> None:
-    """Put a line into a window, or count the reason why it is left out."""
+    """Put a line into a window, or leave it out and count the reason."""
     if len(raw) > LONGEST:
         window.became["over 64 KB"] += 1
         return
@@ -127,7 +129,7 @@ class OwnText:
 
 
 def as_windows(data: bytes, most_lines: int) -> OwnText:
-    """Return at most `most_lines` first lines and LARGEST bytes of a text, which may be gzipped.
+    """Return the windows of a text, plain or gzipped: at most `most_lines` lines and LARGEST bytes.
 
     Raises ValueError if there is no line to count.
     """

@@ -40,7 +40,7 @@ def decode_all(
     progress: bool = False,
     edits: RunEdits | None = None,
 ) -> list[Decoded]:
-    """Decode many sentences greedily, in batches of similar length; return them in their order."""
+    """Decode many sentences greedily, in batches of similar length; return them in input order."""
     device = model.device
     limit = model.config.max_positions - 1
     encoded = [ids[:limit] for ids in tokenizer.encode_ids(sentences)]
@@ -94,7 +94,7 @@ def score(
 
 def compare(translations: list[str], references: Sequence[Sequence[str]]) -> Scores:
     """Score translations against their references."""
-    import sacrebleu  # imported here, because it takes long
+    import sacrebleu  # imported here, because the import takes long
 
     most = max(map(len, references))
     # sacrebleu takes lists of first, second, ... references, with None where a sentence has fewer.

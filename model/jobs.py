@@ -16,7 +16,8 @@ from torch.overrides import TorchFunctionMode
 Result = TypeVar("Result")
 Status = Literal["waiting", "running", "paused", "stopped", "finished", "failed"]
 ACTIVE = ("waiting", "running")
-NICENESS = 5  # gives a thread a third of the time that a normal one gets on the same core
+# a thread with this niceness gets a third of the time of a normal thread on the same core
+NICENESS = 5
 
 
 class EndedError(Exception):
@@ -32,8 +33,8 @@ class JobState(NamedTuple):
     """The state of a job at one moment."""
 
     status: Status
-    note: str  # says why it has this status, unless a visitor asked for it
-    place: int  # its place in the queue, from 1; 0 if it is not waiting
+    note: str  # why the job has this status; "" if a visitor asked for it
+    place: int  # the job's place in the queue, from 1; 0 if it is not waiting
 
 
 class JobQueue:
@@ -141,12 +142,13 @@ class Job(Generic[Result]):
         self.queue = queue
         self.status: Status = "paused"
         self.note = ""
-        self.result: Result | Any = None  # None until it is finished
-        self.done, self.total = 0, 0  # the finished and all steps of the work
-        self.wanted: Status | None = None  # the status that a visitor asked for while it runs
+        self.result: Result | Any = None  # the result of the work; None until the work is finished
+        self.done, self.total = 0, 0  # the number of finished steps, and the number of all steps
+        self.wanted: Status | None = None  # the status that a visitor asked for while the job runs
         self._thread: threading.Thread | None = None
         self._idle = threading.Event()
-        # The seconds it ran before its last pause, and the time at which it last began to run.
+        # The seconds that the job ran before its last pause, and the time when it last began to
+        # run.
         self._seconds, self._began = 0.0, 0.0
 
     def work(self) -> Result:
@@ -154,7 +156,7 @@ class Job(Generic[Result]):
         raise NotImplementedError
 
     def close(self) -> None:
-        """Release what only further work needs; called when the job has ended for good."""
+        """Release what the work needed; called when the job has ended for good."""
 
     def explain(self, error: BaseException) -> str:
         """Return a sentence on why the job failed, from the error."""
@@ -176,7 +178,7 @@ class Job(Generic[Result]):
         self.queue.add(self)
 
     def pause(self) -> None:
-        """Pause the job, which leaves the queue; `resume` goes on with the next step."""
+        """Pause the job and take it out of the queue; `resume` goes on with the next step."""
         if self.queue.ask_to_end(self, "paused") and self._thread:
             self._thread.join()
 
@@ -206,7 +208,7 @@ class Job(Generic[Result]):
 
     @property
     def seconds(self) -> float:
-        """How many seconds the job has run, without pauses."""
+        """The number of seconds that the job has run, without pauses."""
         with self.queue.lock:
             running = time.monotonic() - self._began if self.status == "running" else 0.0
             return self._seconds + running
@@ -250,7 +252,7 @@ class Job(Generic[Result]):
                 closed, why = self._attempt(self.close)
                 if closed == "failed":
                     status, note = closed, why
-        finally:  # the next job starts whatever happens
+        finally:  # also after an unexpected error, so that the next job starts
             self.queue.end(self, status, note)
 
     def _work(self) -> None:
@@ -261,7 +263,8 @@ class Job(Generic[Result]):
             part()
         except EndedError as error:
             return error.status, error.note
-        except BaseException as error:  # not Exception, since a panic in Rust code is none
+        # not only Exception, because a panic in Rust code is no Exception
+        except BaseException as error:
             return "failed", self.explain(error)
         return "finished", ""
 
@@ -285,9 +288,10 @@ def keep_in_the_background() -> None:
     """Limit this thread to one core and a lower priority: visitors wait for other threads."""
     others = torch.get_num_threads()
     torch.set_num_threads(1)
-    # torch also applies this to every thread that starts later, so it is set back for those.
+    # torch gives this limit to all threads that start later; a short thread lifts it for them.
     restore = threading.Thread(target=torch.set_num_threads, args=(others,))
     restore.start()
     restore.join()
-    with contextlib.suppress(AttributeError, OSError):  # only Linux has a priority for a thread
+    # only Linux has priorities of single threads
+    with contextlib.suppress(AttributeError, OSError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

@@ -16,7 +16,7 @@ class PackedLinear(nn.Linear):
     """
 
     def __init__(self, plain: nn.Linear) -> None:
-        nn.Module.__init__(self)  # not that of nn.Linear, which would make new weights
+        nn.Module.__init__(self)  # not nn.Linear.__init__, which would make new weights
         self.in_features, self.out_features = plain.in_features, plain.out_features
         for name in ("weight", "bias"):
             part = getattr(plain, name)

@@ -1,8 +1,8 @@
 """The memory of this computer: checks that a model fits in, and keeps a process from growing.
 
-Counting a corpus runs batches of ever new shapes. For each shape torch compiles kernels of half a
-megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used ones are not
-returned to the system by themselves.
+Counting a corpus runs batches of more and more different shapes. For each shape torch compiles
+kernels of half a megabyte, and keeps 1,024 of them in each of two caches. Freed blocks between used
+ones are not returned to the system by themselves.
 """
 
 import ctypes
@@ -14,8 +14,9 @@ import torch
 
 from headlight.model.library.hub import LoadingError
 
-WORK = 1.2  # times the weights: the memory of a text, and of the library while it loads a model
-KERNELS = 64  # kept per cache: more than one batch needs, and later batches seldom need the same
+WORK = 1.2  # a model needs this many times the memory of its weights, for loading and for a text
+# the kernels kept in a cache: more than a batch needs; later batches seldom reuse them
+KERNELS = 64
 KERNEL_COUNTS = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 
 

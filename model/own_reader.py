@@ -25,7 +25,7 @@ POST_NORM: Mapping[Ability, str] = {
 
 
 class OwnReader(Reader):
-    """The base of Translator and Continuer: all that does not depend on having an encoder."""
+    """The base of Translator and Continuer: all that is the same with and without an encoder."""
 
     def __init__(
         self, model: Transformer, tokenizer: Tokenizer, title: str, missing: Mapping[Ability, str]
@@ -38,7 +38,7 @@ class OwnReader(Reader):
 
     @property
     def max_tokens(self) -> int:
-        """The most tokens of a text that the model can read, next to one special token."""
+        """The most tokens of a text that the model can read, besides one special token."""
         return self.model.config.max_positions - 1
 
     def is_cut(self, text: str, second: str | None = None) -> bool:
@@ -70,7 +70,7 @@ class OwnReader(Reader):
 
     @torch.inference_mode()
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
-        """Return a trace with the residual stream: from a new run, if the trace lacks it."""
+        """Return a trace with the residual stream; if the trace lacks it, run the model again."""
         if trace.residual:
             return trace
         streamed = Trace(trace.source_tokens, trace.target_tokens, finished=trace.finished)

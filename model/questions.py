@@ -1,4 +1,4 @@
-"""What is passed to a reader or returned by it: a text to read, a question, and an objective."""
+"""Values that a model's reader takes or returns: a text to read, a question, and an objective."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from typing import Literal, NamedTuple
 from headlight.model.decoding.steps import Writing
 from headlight.model.transformer.trace import RunEdits
 
-# A choice of one, a label that a text has or not, or a number in the model's own unit.
+# What answers a question: one of several choices, whether a text has a label, or a number in the
+# model's own unit.
 Kind = Literal["choice", "label", "score"]
 
 
 class Question(NamedTuple):
     """A question that one row of a trace's logits answers: the next token, a class or a score."""
 
-    words: str  # such as "The next token", "In place of token 5", "The class" or "The score"
+    # the question on screen, such as "The next token", "In place of token 5" or "The class"
+    words: str
     row: int
     together: str = ""  # what this and later rows answer together, such as the words of an answer
     kind: Kind = "choice"
@@ -29,15 +31,16 @@ class Objective:
 
     rows: tuple[int, ...]  # (N,) the rows of the logits that predict the tokens
     ids: tuple[int, ...]  # (N,) the ids of the tokens
-    description: str  # such as "the log-probability of the whole target" or "the score"
+    description: str  # the objective in words, such as "the log-probability of the whole target"
     texts: tuple[str, ...] = ()  # (N,) the texts of the ids, if they have any
-    each: str = "token"  # what an id is of: a token, a text, a label, a tag; "score" without ids
+    # what each id belongs to: a token, a text, a label, a tag; "score" without ids
+    each: str = "token"
 
     @classmethod
     def of(
         cls, what: str, ids: Mapping[int, int], texts: Sequence[str], each: str = "token"
     ) -> Objective:
-        """Return the objective `what`: the log-probability of `ids`, each by its row, or scores."""
+        """Return the objective called `what`: each row's log-probability of its id, or scores."""
         described = what if each == "score" else f"the log-probability of {what}"
         return cls(tuple(ids), tuple(ids.values()), described, tuple(texts), each)
 
@@ -68,7 +71,8 @@ class Request:
     second: str | None = None
     masked: Collection[int] = ()
     pad_to: int | None = None
-    edits: RunEdits | None = None  # only for a target that the model writes itself
+    # the edits that apply while the model writes the target itself
+    edits: RunEdits | None = None
 
     @property
     def ends(self) -> bool:

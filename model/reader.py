@@ -34,13 +34,15 @@ CUT = "The model reads at most {most} tokens; the rest of this {what} is cut off
 
 
 class Reader(Protocol):
-    """A model with its tokenizer; calls leave nothing in it, so threads may share it."""
+    """A model with its tokenizer; calls do not change it, so threads may share it."""
 
     title: str
     model: Any  # the network, whose class depends on the kind of reader
-    attached: Any = None  # what records a network that runs in somebody else's code, if it does
+    # the recorder of a network that runs in somebody else's code; None for our own
+    attached: Any = None
     shape: Shape
-    missing: Mapping[Ability, str]  # what it cannot do, each with a sentence that says why
+    # the abilities that the model lacks, each with a sentence that says why
+    missing: Mapping[Ability, str]
     example: str = ""  # a text to begin with, for a model that does not read English
 
     def __repr__(self) -> str:
@@ -48,7 +50,7 @@ class Reader(Protocol):
 
     def show(self, text: str = "") -> object:
         """Open the app on this model, in this process; see `headlight.show`."""
-        from headlight import notebook  # imported here, because it also imports the pages
+        from headlight import notebook  # imported here, because this module imports the pages
 
         return notebook.show(self, text)
 
@@ -168,13 +170,13 @@ class Reader(Protocol):
     ) -> Objective | None:
         """Return the objective on which the effect of a change is measured, if there is one.
 
-        If the change concerns one query of a site, and the model writes, this is the token after
-        that query.
+        If the change concerns one query of a decoder, and the model writes, the objective is the
+        token after that query.
         """
         return None
 
     def configured_masks(self, site: Site) -> tuple[NamedMask, ...]:
-        """Return the masks that the model's configuration names for a site, except padding."""
+        """Return the masks that the configuration gives to an attention block, except padding."""
         return (("look-ahead", ()),) if site.kind == "decoder" else ()
 
     def heads_to_stream(self, site: Site) -> Tensor | MaybeNone:
@@ -182,7 +184,7 @@ class Reader(Protocol):
         return None
 
     def streamed(self, trace: Trace, edits: RunEdits) -> Trace:
-        """Return a trace with the residual stream: from another run with `edits`, if it lacks it.
+        """Return a trace with the residual stream; if it lacks the stream, run again with `edits`.
 
         Raises ValueError if the model does not show its stream.
         """
@@ -198,7 +200,7 @@ class Reader(Protocol):
         raise ValueError(self.missing["write"])
 
     def rotary(self, site: Site) -> Rotary | None:
-        """Return how a site rotates queries and keys by their positions; None if it does not."""
+        """Return an attention block's rotary positions; None if it has none."""
         return None
 
     def decoder_stream(self, trace: Trace, edits: RunEdits, recorded: Trace) -> DecoderStream:
@@ -237,10 +239,10 @@ class Reader(Protocol):
     ) -> Decoding:
         """Write a text of at most `longest` tokens with every step recorded.
 
-        The text begins with the `forced` ids. `options` are further ones of this model's
-        `write_text`. Raises ValueError if the model does not write, has nothing to read or no room
-        to write, or cannot write these ids, and for edits of parts that it lacks; warns if the text
-        that it reads is cut.
+        The text begins with the `forced` ids. `options` are passed to this model's `write_text`.
+        Raises ValueError if the model does not write, has nothing to read or no room to write, or
+        cannot write these ids, and for edits of parts that it lacks; warns if the text that it
+        reads is cut.
         """
         request = Request(text, pad_to=pad_to, edits=edits)
         return self.write_request(request, strategy, longest=longest, forced=forced, **options)
@@ -273,7 +275,7 @@ class Reader(Protocol):
     def write_together(
         self, texts: Sequence[Request], strategy: Strategy = Strategy(), **options: Any
     ) -> Iterator[Decoding]:
-        """Yield what `write` returns for each of several texts, for which `batch_of` is equal."""
+        """Yield what `write` returns for each of several texts; their `batch_of` must be equal."""
         if "write" in self.missing:
             raise ValueError(self.missing["write"])
         for text in texts:

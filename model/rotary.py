@@ -19,7 +19,8 @@ class Rotary:
     frequencies: Tensor  # (R / 2,) the angle from one position to the next, in radians
     interleaved: bool = False
     length: float = 1.0  # the factor on rotated vectors; only some scalings change it
-    settings: Mapping[str, object] = field(default_factory=dict)  # as in the model's configuration
+    # the entries of the model's configuration, such as the base
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def width(self) -> int:

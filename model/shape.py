@@ -13,18 +13,18 @@ CHOICES = {
     "positions": ("sinusoidal", "learned", "none"),
 }
 Ability = Literal[
-    "write",  # it writes a translation, or continues a prompt
-    "read a pair",  # it reads a second text after the first
-    "mask words",  # it predicts masked words
-    "pad",  # it pads a text to a length
-    "open cells",  # it opens cells that the mask closes
-    "take apart",  # it records query, key and value, the steps behind a weight
-    "add up heads",  # it knows what each head adds to the residual stream
-    "add up logits",  # it knows each decoder part's share of the logits: it is pre-norm
-    "show the stream",  # it records the inputs of each block, and the residual stream
-    "own layers",  # it is a network of this project, whose parts can be run separately
-    "move positions",  # it moves tokens to other positions
-    "compare words",  # it compares words before and after the encoder
+    "write",  # the model writes a translation, or continues a prompt
+    "read a pair",  # the model reads a second text after the first
+    "mask words",  # the model predicts masked words
+    "pad",  # the model pads a text to a length
+    "open cells",  # the model can open cells that its mask closes
+    "take apart",  # the model records query, key and value, from which a weight is computed
+    "add up heads",  # the model knows what each head adds to the residual stream
+    "add up logits",  # the model, which is pre-norm, knows each decoder part's share of the logits
+    "show the stream",  # the model records the inputs of each block, and the residual stream
+    "own layers",  # the model is a network of this project, whose parts can be run separately
+    "move positions",  # the model can move tokens to other positions
+    "compare words",  # the model compares words before and after the encoder
 ]
 ABILITIES: tuple[Ability, ...] = get_args(Ability)
 SELF: tuple[Side, ...] = ("encoder", "decoder")  # self-attention: queries and keys of one text
@@ -36,7 +36,8 @@ class Shape:
 
     kinds: Mapping[Kind, tuple[int, int]]  # the number of layers, and of heads in each layer
     max_positions: int  # the most tokens of a text, special ones included
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # how many heads share keys and values
+    # how many heads share each key and value
+    groups: Mapping[Kind, int] = field(default_factory=dict)
 
     def layers(self, kind: Kind) -> int:
         """Return the number of layers with a kind of attention; 0 if there is no such kind."""

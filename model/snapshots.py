@@ -30,9 +30,10 @@ class Snapshots:
 
     steps: list[int]
     sentences: list[str]
-    source_tokens: list[list[str]]  # for each sentence
-    target_tokens: list[list[str]]  # for each sentence
-    weights: list[dict[Kind, Tensor]]  # for each sentence, by kind: (steps, layers, H, Q, K)
+    source_tokens: list[list[str]]  # the source tokens of each sentence
+    target_tokens: list[list[str]]  # the target tokens of each sentence
+    # the weights of each sentence, by kind of attention: (steps, layers, H, Q, K)
+    weights: list[dict[Kind, Tensor]]
 
     def tokens(self, sentence: int, kind: Kind) -> tuple[list[str], list[str]]:
         """Return the query tokens and the key tokens of one kind of attention."""
@@ -64,7 +65,7 @@ class Snapshots:
 def record_snapshots(
     translators: Sequence[Translator], steps: list[int], sentences: list[str]
 ) -> Snapshots:
-    """Trace each sentence with the model of each step; the last model translates it first."""
+    """Trace each sentence, which the last step's model translates, with the model of each step."""
     translations = [translators[-1].translate(sentence) for sentence in sentences]
     traces = [
         [translator.trace(sentence, translation) for translator in translators]

@@ -1,6 +1,6 @@
 """The residual stream, and all that is read from it, as sums over the parts of a model.
 
-With the scales of its norms held fixed at those of one run, a norm is linear. Then the logits, the
+A norm is linear if its scales are held fixed at those of one run. If all norms are, the logits, the
 inputs of a block, and each of its queries and keys are sums over the parts that wrote before.
 Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits".
 """
@@ -32,13 +32,13 @@ ROUNDING = {torch.float32: 1e-4, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
 
 def block_of(site: Site) -> Block:
-    """Return the sublayer that the attention at a site is in."""
+    """Return the sublayer that an attention block is in."""
     side = "encoder" if site.kind == "encoder" else "decoder"
     return Block(side, site.layer, "cross" if site.kind == "cross" else "self")
 
 
 def attention_at(model: Transformer, site: Site) -> MultiHeadAttention:
-    """Return the attention module of a site in this project's own model."""
+    """Return the module of an attention block in this project's own model."""
     layers: Any = model.encoder.layers if site.kind == "encoder" else model.decoder.layers
     layer = layers[site.layer]
     if site.kind == "encoder":
@@ -53,7 +53,7 @@ def output_maps(attention: MultiHeadAttention) -> Tensor:
 
 @dataclass(frozen=True)
 class FrozenNorm:
-    """A norm with the scales of one run held fixed, which makes it a linear map plus a bias.
+    """A norm whose scales are held fixed at those of one run: a linear map plus a bias.
 
     Row t of the outputs is scales[t] * gain * states[t] + bias, where a `centered` norm subtracts
     its mean from states[t] first.
@@ -70,7 +70,7 @@ class FrozenNorm:
         return self.scales[:, None] * plain + self.bias
 
     def directions(self, read: Tensor, row: int) -> Tensor:
-        """Return the direction of a row of states whose product is that of `read` with the outputs.
+        """Return the vector whose product with states[row] is that of `read` with outputs[row].
 
         Both are (d_model,); the norm's bias is left out.
         """
@@ -160,11 +160,12 @@ MEMORY = Part("memory")  # an encoder's output, if its own parts are not known
 
 # The vector that each part wrote, BIASES included; the vectors sum to the state of the stream.
 Parts = Mapping[Part, Tensor]
-Linear = Callable[[Tensor], Tensor]  # takes vectors (N, D) and returns (N, other D)
+# takes vectors (N, D) and returns vectors (N, E) of another width
+Linear = Callable[[Tensor], Tensor]
 
 
 class ScoreAddress(NamedTuple):
-    """Which score is meant: its site, head, query and key; all indices count from 0."""
+    """Which score is meant: its attention block, head, query and key; indices count from 0."""
 
     site: Site
     head: int
@@ -181,7 +182,7 @@ class HeadsTrace(Trace):
 
     @classmethod
     def behind(cls, score: ScoreAddress) -> "HeadsTrace":
-        """Return a trace that keeps the tokens of a score's query and key."""
+        """Return a trace that keeps the heads' outputs at the tokens of a score's query and key."""
         if score.site.kind == "cross":
             return cls(tokens={"decoder": [score.query], "encoder": [score.key]})
         return cls(tokens={block_of(score.site).side: [score.query, score.key]})
@@ -204,13 +205,13 @@ def through_norm(parts: Parts, held: FrozenNorm) -> Parts:
 
 
 def hold(norm: nn.LayerNorm, states: Tensor, outputs: Tensor) -> FrozenNorm:
-    """Return a norm with the scale of a run that mapped states to outputs, (d_model,) each."""
+    """Return a norm with the scale with which it mapped `states` to `outputs`, both (d_model,)."""
     both = precise(states)[None], precise(outputs)[None]
     return freeze(*both, precise(norm.weight), precise(norm.bias), centered=True)
 
 
 def written(parts: Parts, site: Site, heads: Tensor, to_stream: Tensor, bias: Tensor) -> Parts:
-    """Add what the heads (H, D) of a site write to the parts; see `Reader.heads_to_stream`."""
+    """Add to `parts` what an attention block's heads (H, D) write; see `Reader.heads_to_stream`."""
     vectors = torch.einsum("hd,hdo->ho", precise(heads), precise(to_stream))
     names = (Part("head", *site, head) for head in range(len(vectors)))
     more = dict(zip(names, vectors, strict=True))

@@ -15,8 +15,8 @@ from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from headlight.model.tokens import BYTES, SPECIAL_TOKENS, Token, check_characters
 
-SPACE = "▁"  # stands for the space before a word in the vocabulary's pieces
-VISIBLE_SPACE = "␣"  # shown for a token that is only spaces
+SPACE = "▁"  # the sign for the space before a word in the vocabulary's pieces
+VISIBLE_SPACE = "␣"  # the sign shown for a token that is only spaces
 
 # An elided French word, such as l', which no space follows.
 ELIDED = re.compile(
@@ -24,7 +24,7 @@ ELIDED = re.compile(
 )
 
 WHOLE_WORDS = 0.35  # the share of the vocabulary that is whole words
-UNFINISHED = 0x10FF00  # plus a byte: a placeholder character until all bytes are there
+UNFINISHED = 0x10FF00  # this plus a byte is a placeholder character until all bytes are there
 
 # A byte-pair token lies within one of these: an elided French word with its apostrophe (l', qu'),
 # a word, with an English contraction in it (don't), one digit, or a run of other signs.
@@ -156,7 +156,8 @@ class Tokenizer:
         batch = self.backend.encode_batch_fast(list(texts), add_special_tokens=False)
         ids_of_texts = [encoding.ids for encoding in batch]
         elided = [row for row, ids in enumerate(ids_of_texts) if self.elided.intersection(ids)]
-        # The fast call above does not report where words begin, so these are encoded again.
+        # The fast call above does not report where words begin, so texts with elided words are
+        # encoded again.
         again = self.backend.encode_batch([texts[row] for row in elided], False, False)
         for row, encoding in zip(elided, again, strict=True):
             ids_of_texts[row] = [index for index, _ in self.whole_after_elided(encoding)]
@@ -232,7 +233,7 @@ def add_words(
 ) -> None:
     """Add the commonest words of the texts to a vocabulary, up to `size` entries.
 
-    Single characters are not added: those that it lacks are split into bytes.
+    Single characters are not added: characters that the vocabulary lacks are split into bytes.
     """
     seen = Counter(texts)
     counts: Counter[str] = Counter()
@@ -248,10 +249,11 @@ def add_words(
 
 
 def spread_over_bytes(tokens: list[Token], start: int, end: int) -> None:
-    """Set the span start:end of all the last tokens that are bytes of the same character."""
+    """Give the last tokens, which are bytes of one character, the span start:end."""
     for position in reversed(range(len(tokens))):
         token = tokens[position]
-        if token.id < len(SPECIAL_TOKENS):  # a special token among the bytes, which has no text
+        # a special token among the bytes has no text: its span stays empty
+        if token.id < len(SPECIAL_TOKENS):
             at = min(token.start, start)
             tokens[position] = replace(token, start=at, end=at)
         elif token.is_byte and token.end > start:

@@ -41,7 +41,7 @@ class Token:
 
     @property
     def is_special(self) -> bool:
-        """True if this is padding, start or end, which stand for no text."""
+        """True if this is a token for padding, start or end, and stands for no text."""
         return self.id in (PAD_ID, START_ID, END_ID)
 
 

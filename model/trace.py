@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import Activations, AttentionRecord, Kind
 
 
 class BySite(dict):
-    """A dict of records by site; its KeyError says which sites it has."""
+    """A dict of records by attention block; its KeyError says which blocks it has."""
 
     def __missing__(self, key: object) -> NoReturn:
         sites = ", ".join(f"Site{tuple(site)}" for site in self)
@@ -38,7 +38,7 @@ class Trace(Activations):
     target_tokens: Sequence[Token] = ()
     overview: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K) uint8: weights * 255
     masks: dict[Site, Tensor] = field(default_factory=dict)  # (Q, K) bool: visible, if in overview
-    full: Collection[Site] | None = None  # the sites to record in full; None for all
+    full: Collection[Site] | None = None  # the attention blocks to record in full; None for all
     attention: dict[Site, AttentionRecord] = field(default_factory=BySite, kw_only=True)
     finished: bool = True  # False if the target was cut, or stopped at a limit, without its end
 
@@ -52,7 +52,7 @@ class Trace(Activations):
         return max(len(self.source_tokens), len(self.target_tokens))
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Record all stages of a site, or only its weights, as bytes, if it is not in `full`."""
+        """Record an attention block: all stages if it is in `full`, else its weights as bytes."""
         if self.full is None or site in self.full:
             self.attention[site] = record
         else:
@@ -62,8 +62,8 @@ class Trace(Activations):
     def weights(self, kind: Kind) -> Tensor:
         """Return the weights of all heads of a kind of attention: (layers, H, Q, K).
 
-        Weights from the overview are rounded to multiples of 1/255. Raises ValueError if no site of
-        this kind is recorded.
+        Weights from the overview are rounded to multiples of 1/255. Raises ValueError if no
+        attention of this kind is recorded.
         """
         recorded = sorted({*self.attention, *self.overview})
         sites = [site for site in recorded if site.kind == kind]
@@ -73,30 +73,30 @@ class Trace(Activations):
         return torch.stack([self.site_weights(site) for site in sites])
 
     def site_weights(self, site: Site) -> Tensor:
-        """Return the weights (H, Q, K) of a site, from its record or from the overview."""
+        """Return the weights (H, Q, K) of an attention block, from its record or the overview."""
         if site in self.overview:
             return self.overview[site] / 255
         return self.attention[site].weights[0]
 
     def visible(self, site: Site) -> Tensor:
-        """Return which keys at least one head of a site sees: (Q, K) bool."""
+        """Return which keys at least one head of an attention block sees: (Q, K) bool."""
         if site in self.masks:
             return self.masks[site]
         return visible_to_any(self.attention[site])
 
     def query_tokens(self, site: Site) -> Sequence[Token]:
-        """Return the tokens of the queries, the rows of this site's weights."""
+        """Return the tokens of the queries, the rows of an attention block's weights."""
         return self.source_tokens if self.kind_at(site) == "encoder" else self.target_tokens
 
     def key_tokens(self, site: Site) -> Sequence[Token]:
-        """Return the tokens of the keys, the columns of this site's weights."""
+        """Return the tokens of the keys, the columns of an attention block's weights."""
         return self.target_tokens if self.kind_at(site) == "decoder" else self.source_tokens
 
     def kind_at(self, site: Site) -> Kind:
-        """Return the kind of a site; raises ValueError if only other sites are recorded."""
+        """Return an attention block's kind; raises ValueError if only other blocks are recorded."""
         recorded = {*self.attention, *self.overview}
         if recorded and site not in recorded:
-            last = dict(sorted(recorded))  # the last layer of each kind
+            last = dict(sorted(recorded))  # the last recorded layer of each kind
             there = ", ".join(f"{kind} 0 to {layer}" for kind, layer in last.items())
             raise ValueError(f"This trace has no {site!r}; it has the sites {there}.")
         return site.kind

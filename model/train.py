@@ -45,7 +45,7 @@ from headlight.model.training.step import (
 from headlight.model.transformer.config import TransformerConfig
 from headlight.model.transformer.transformer import Transformer
 
-STATE = "training.safetensors"  # everything that a training needs to resume
+STATE = "training.safetensors"  # the file with everything that a training needs to resume
 SHAPE = (
     "d_model", "heads", "encoder_layers", "decoder_layers", "d_ff", "dropout", "norm",
     "activation", "positions", "tie_embeddings", "look_ahead_mask",
@@ -93,7 +93,7 @@ def make_tokenizer(options: argparse.Namespace, pairs: Pairs) -> Tokenizer:
 def epochs(
     pairs: Sequence[EncodedPair], settings: Settings
 ) -> Iterator[tuple[int, bool, list[EncodedPair]]]:
-    """Yield batches without end: the epoch, whether the batch is its last one, and the pairs."""
+    """Yield batches without end: the epoch, whether it ends with this batch, and the pairs."""
     for epoch in itertools.count():
         shuffle = settings.seed * 1_000 + epoch
         batches = data.bucketed_pairs(pairs, settings.batch_tokens, shuffle)
@@ -137,7 +137,8 @@ def validation_loss(model: Transformer, batches: Iterable[Batch]) -> float:
 class Progress:
     """How far a training has come."""
 
-    origin: dict[str, int | float | str]  # options and digests of files, which must stay the same
+    # the options and digests of files that must not change when a training resumes
+    origin: dict[str, int | float | str]
     step: int = 0  # the number of finished steps
     loss: float | None = None  # the running mean of the loss
     rows: list[dict[str, float]] = field(default_factory=list)  # the rows of the log
@@ -214,7 +215,7 @@ def train(options: argparse.Namespace) -> None:
     if is_first and not options.resume:
         folder.mkdir(parents=True, exist_ok=True)
         checkpoint.save_tokenizer(folder / TOKENIZER, make_tokenizer(options, pairs))
-    wait()  # until the first process has written the tokenizer
+    wait()  # wait until the first process has written the tokenizer
     tokenizer = Tokenizer.from_file(folder / TOKENIZER)
     size, shape = tokenizer.vocab_size, {name: getattr(options, name) for name in SHAPE}
     config = checked_config(size, size, **shape)
@@ -241,7 +242,8 @@ def train(options: argparse.Namespace) -> None:
     length = {"initial": done, "total": settings.steps, "unit": "step", "smoothing": 0.02}
     bar = tqdm(batches, disable=not is_first, **length)
     for step, (epoch, is_last, batch) in enumerate(bar, start=done + 1):
-        # The seed of dropout depends on the step, so that a resumed training draws the same.
+        # The seed of dropout depends on the step, so that a resumed training draws the same
+        # numbers.
         torch.manual_seed(random.Random(f"{settings.seed} {step} {rank()}").getrandbits(63))
         loss = train_step(model, optimizers, share(batch), step, settings)
         if not is_first:
@@ -272,7 +274,7 @@ def train(options: argparse.Namespace) -> None:
             bar.write(f"step {step}: valid loss {valid_loss:.3f}, BLEU {scores.bleu:.1f}")
         if is_scored or step % options.checkpoint_every == 0:
             save_training(folder / STATE, model, optimizers, progress)
-    wait()  # until the last files are written: a process that ends early would end the others
+    wait()  # wait until the last files are written: a process that ends early would end the others
 
 
 def main() -> None:
@@ -282,7 +284,7 @@ def main() -> None:
         kind = "nccl" if torch.cuda.is_available() else "gloo"
         if kind == "nccl":
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-        # A day, because the other processes wait while the first one scores and saves.
+        # The time limit is a day, because processes wait while the first one scores and saves.
         distributed.init_process_group(kind, timeout=timedelta(days=1))
     train(options)
     if processes() > 1:

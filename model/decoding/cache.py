@@ -11,11 +11,11 @@ from headlight.model.transformer.trace import Site
 
 
 class CacheSize(NamedTuple):
-    """The size of one text's keys and values in a cache at a site, measured on the tensors."""
+    """The size of one text's cached keys and values in an attention block, by their tensors."""
 
     keys: int  # the number of positions in the cache
-    heads: int  # the number of heads with keys and values of their own
-    bytes: int  # of the keys and values together
+    heads: int  # the number of heads that have their own keys and values
+    bytes: int  # the bytes of the keys and values together
     window: int | None = None  # the most positions that fit into the cache; None if all do
 
     @classmethod

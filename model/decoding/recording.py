@@ -18,16 +18,16 @@ from headlight.model.transformer.masks import look_ahead_mask
 from headlight.model.transformer.trace import RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
-# The query, key and value (R, H, T, D) of each site, and the "outputs" (R, T, d_model) and "logits"
-# (R, T, V) of the decoder, the "memory" (B, S, d_model) of the encoder.
+# The query, key and value (R, H, T, D) of each attention block, and the "outputs" (R, T, d_model)
+# and "logits" (R, T, V) of the decoder, the "memory" (B, S, d_model) of the encoder.
 Parts = dict[tuple[Site, str] | str, Tensor]
 
 
 class RecordedPrefixes(TransformerPrefixes):
     """The prefixes of a batch that also keep the record of the encoder and of every step.
 
-    Each text has its own edits; `batch_of` must be equal for all of them. Steps that recompute
-    earlier positions are not kept.
+    Each text has its own edits; `batch_of` must return the same key for all these edits. Steps that
+    recompute earlier positions are not kept.
     """
 
     def __init__(self, model: Transformer, source_ids: Tensor, edits: Sequence[RunEdits]) -> None:
@@ -39,7 +39,7 @@ class RecordedPrefixes(TransformerPrefixes):
         super().__init__(model, source_ids, stacked(edits), encoded=self.encoded)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Keep these rows (R,), in this order, and append one of the ids (R,) to each."""
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,)."""
         self.edits_of_rows = [self.edits_of_rows[row] for row in rows.tolist()]
         if len(rows) < len(self.ids):
             self.edits = stacked(self.edits_of_rows)
@@ -53,16 +53,17 @@ class RecordedPrefixes(TransformerPrefixes):
             step = parts_of(trace)
             keys = [part for part in step if part[0].kind == "cross" and part[1] != "query"]
             memory: Parts = {part: step.pop(part) for part in keys}
-            self.memory_parts = self.memory_parts or memory  # the same keys at every step
+            # cross-attention has the same keys and values at every step
+            self.memory_parts = self.memory_parts or memory
             results = {"outputs": trace.outputs["decoder"], "logits": trace.logits}
             self.steps.append(newest(step) | results)
         return log_probabilities
 
     def record(self, batch: Sequence[Decoded], traces: Sequence[Trace]) -> None:
-        """Complete the trace of each text, which already has its tokens, by the run that wrote it.
+        """Add the activations of the run that wrote each text to the text's trace.
 
-        Its attention, last states and logits equal those of one run over all its tokens with its
-        edits.
+        Each trace already has its tokens. Its attention, last states and logits equal those of one
+        run over all these tokens with the text's edits.
         """
         if not self.steps:
             return
@@ -86,7 +87,7 @@ class RecordedPrefixes(TransformerPrefixes):
 
 
 def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
-    """Return the recorded query, key and value of each site of a trace."""
+    """Return the query, key and value that a trace has of each attention block."""
     return {
         (site, name): getattr(record, name)
         for site, record in trace.attention.items()
@@ -95,7 +96,7 @@ def parts_of(trace: Trace) -> dict[tuple[Site, str], Tensor]:
 
 
 def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
-    """Select rows of the tensors of a step: for each text of a batch, the row of its prefix."""
+    """Return the tensors of a step with one row for each text of a batch: the row of its prefix."""
     if rows == tuple(range(len(parts["logits"]))):
         return parts
     index = torch.tensor(rows, device=parts["logits"].device)
@@ -103,7 +104,7 @@ def rows_of(parts: Parts, rows: Sequence[int]) -> Parts:
 
 
 def own(parts: Parts, text: int, length: int) -> Parts:
-    """Return copies of one text's row and positions, so that the memory of others can be freed."""
+    """Return copies of one text's row and positions, so that the whole tensors can be freed."""
     return {
         name: part if len(part) == 1 else part[text : text + 1, ..., :length, :].clone()
         for name, part in parts.items()

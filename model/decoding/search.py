@@ -18,7 +18,7 @@ from headlight.model.transformer.decode import Ends, Step, Texts
 from headlight.model.transformer.trace import Run, RunEdits, Site
 from headlight.model.transformer.transformer import Transformer
 
-Part = TypeVar("Part")  # the key of a recorded tensor, such as its site
+Part = TypeVar("Part")  # the key of a recorded tensor, such as its attention block
 LONGEST = 64  # tokens written after a prompt by default
 NEVER_WRITTEN = (PAD_ID, UNKNOWN_ID, START_ID)
 NOT_A_NUMBER = (
@@ -50,7 +50,7 @@ class Prefixes(Protocol):
         ...
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Keep these rows (R,), in this order, and append one of the ids (R,) to each.
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,).
 
         The same row may be kept several times, or not at all.
         """
@@ -105,7 +105,7 @@ class TransformerPrefixes:
         return {} if self.cache is None else sizes_of(self.cache)
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Keep these rows (R,), in this order, and append one of the ids (R,) to each."""
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,)."""
         if rows.tolist() != list(range(len(self.ids))):
             self.ids = self.ids[rows]
             if len(self.memory) > 1:
@@ -121,11 +121,11 @@ class Decoded:
     """The ids that a decoding chose, without start and end token, and their log-probabilities."""
 
     ids: list[int]
-    log_probability: float  # of the ids, and of the end token if it was reached
+    log_probability: float  # the log-probability of the ids, and of the end token if it was reached
     end: int | None  # the end token; None if the length limit ended the text
-    log_probabilities: list[float]  # of each token, with the end token if it was reached
+    log_probabilities: list[float]  # the log-probability of each token, and of a reached end token
     rows: list[int]  # for each token, the index of the prefix that it extends
-    stopped: bool = False  # the last token completed a text that the model must stop at
+    stopped: bool = False  # True if `stop` ended the text at its last token; see `search`
 
     @property
     def finished(self) -> bool:
@@ -142,17 +142,17 @@ class Expansion:
     """One step of a decoding: R prefixes, the model's predictions, and C candidates to go on with.
 
     A candidate is a prefix and its next token. Candidates are ordered from best to worst. The kept
-    ones, except those with an end token, are the prefixes of the next step, in the same order.
-    Weights and masked scores are those of the newest query.
+    ones, except those with an end token, are the prefixes of the next step, in the same order. The
+    weights and masked scores are of the newest query.
     """
 
     weights: dict[Site, Tensor]  # (R, H, 1, K)
     masked_scores: dict[Site, Tensor]  # (R, H, 1, K)
-    log_probabilities: Tensor  # (R, V) of each prefix's next token
+    log_probabilities: Tensor  # (R, V) the log-probabilities of each prefix's next token
     cached: dict[Site, CacheSize]  # the size of the cache after this step, for one prefix
     rows: Tensor  # (C,) the prefix that a candidate extends
-    ids: Tensor  # (C,) the token it adds
-    totals: Tensor  # (C,) the log-probability of all its tokens
+    ids: Tensor  # (C,) the token that a candidate adds
+    totals: Tensor  # (C,) the log-probability of all tokens of a candidate
     kept: Set[int]  # the indices of the candidates that were kept, as prefixes or finished texts
     ended: Set[int] = frozenset()  # the indices of the candidates that end their text
 
@@ -179,8 +179,8 @@ def decode(
 def room_to_write(begun: int, most: int, longest: int | None) -> int:
     """Return how many tokens may be written after a prompt of `begun` tokens.
 
-    `most` is the number of tokens that the model takes, prompt included; `longest` is the limit
-    that was asked for, LONGEST by default. Raises ValueError if there is no room.
+    `most` is the number of tokens that the model takes, prompt included; `longest` is the caller's
+    limit, LONGEST by default. Raises ValueError if there is no room.
     """
     if begun >= most:
         raise ValueError(
@@ -246,7 +246,7 @@ class Steps:
 
     def __init__(self, prefixes: Prefixes, ends: Ends, record: list[Expansion] | None) -> None:
         self.prefixes, self.ends, self.record = prefixes, ends, record
-        # Makes the Expansion of the last step from its candidates, which are not known yet.
+        # Makes the Expansion of the last step once the candidates of this step are known.
         self.expanded: Callable[..., Expansion] | None = None
 
     def __call__(self, texts: Texts) -> Tensor:
@@ -268,7 +268,7 @@ class Steps:
         return log_probabilities
 
     def note(self, candidates: Texts, kept: Sequence[int] | None = None) -> None:
-        """Record the candidates of the last step, if that is not done yet.
+        """Record the candidates of the last step, unless they were recorded before.
 
         `kept` has the indices of the kept candidates; by default all are kept.
         """
@@ -291,7 +291,7 @@ def texts_of(texts: Texts, ended: bool, stopped: bool = False) -> list[Decoded]:
 def newest(parts: Mapping[Part, Tensor]) -> dict[Part, Tensor]:
     """Return the last query's row of each tensor: (R, H, Q, K) -> (R, H, 1, K).
 
-    The rows of the earlier queries, such as a prompt's, would fill the memory.
+    The rows of earlier queries, such as a prompt's, are dropped: they would fill the memory.
     """
     last = {name: rows[:, :, -1:] for name, rows in parts.items()}
     return {name: part if parts[name].size(2) == 1 else part.clone() for name, part in last.items()}

@@ -40,11 +40,12 @@ class Writing:
     target_tokens: Sequence[Token]
     score: float  # log-probability of the target tokens, in nats
     finished: bool  # True if the end token came before the limit
-    log_probabilities: list[float]  # of each target token, in nats
-    stopped: bool = False  # the last token completed a stop string of the model's configuration
+    log_probabilities: list[float]  # the log-probability of each target token, in nats
+    # True if the last token completed a stop string of the model's configuration
+    stopped: bool = False
 
     def read_by(self, decode: Decode) -> Sequence[Token]:
-        """Return the tokens without the end token, as `decode` of a model makes them of their ids.
+        """Return the tokens, without the end token, that a model's `decode` makes of their ids.
 
         Raises ValueError if another model wrote them: its ids stand for other tokens.
         """
@@ -71,7 +72,7 @@ class Candidate:
 
     token: Token
     probability: float
-    drawn: float | None  # the probability of drawing it; None if the strategy draws nothing
+    drawn: float | None  # the probability of drawing this token; None if the strategy draws nothing
     rank: int  # the rank of the token by its probability; 1 is the likeliest
 
 
@@ -79,12 +80,12 @@ class Candidate:
 class DecodingStep:
     """One step of a decoding: what the decoder had read, what it attended to and what it wrote."""
 
-    read: list[Token]  # begins with the start token or the prompt; the last token is the query
+    read: list[Token]  # the tokens read: the start token or the prompt first, and the query last
     text: str  # the text written before this step
     token: Token  # the token written at this step
-    log_probabilities: Tensor  # (V,) of the next token
-    weights: dict[Site, Tensor]  # (H, K) of the newest query
-    visible: dict[Site, Tensor]  # (H, K) bool, the keys its mask let it see
+    log_probabilities: Tensor  # (V,) the log-probabilities of the next token
+    weights: dict[Site, Tensor]  # (H, K) the weights of the newest query
+    visible: dict[Site, Tensor]  # (H, K) bool: True for the keys that the newest query could see
     cached: dict[Site, CacheSize]  # the cache after this step; empty if each step recomputes all
     strategy: Strategy
     append: Append
@@ -110,7 +111,7 @@ class DecodingStep:
         return best
 
     def candidate(self, index: int) -> Candidate:
-        """Return the candidate with this id, its token as it would appear after the text so far."""
+        """Return the candidate with this id, with its token as it would follow the text so far."""
         drawn = None if self.drawn_from is None else self.drawn_from[index].item()
         _, token = self.append(self.text, self.read, index)
         likelier = int((self.log_probabilities > self.log_probabilities[index]).sum())
@@ -127,11 +128,11 @@ class DecodingStep:
 class Node:
     """A text that was considered at a step, and then kept or dropped."""
 
-    parent: int | None  # the index, in the previous step, of the node that it extends
-    row: int  # the index of the prefix that it extends
+    parent: int | None  # the index of the node in the previous step that this node extends
+    row: int  # the index of the prefix that this node extends
     token: Token
     text: str
-    log_probability: float  # of the whole text, in nats
+    log_probability: float  # the log-probability of the whole text, in nats
     score: float  # the score by which texts are ranked, with the length penalty
     kept: bool
     ended: bool  # True if the token ends the text
@@ -149,8 +150,8 @@ class Decoding:
 
     `begun` has the tokens that were read before anything was written: a start token, or a prompt.
     `expansions` has all steps, `ends` the ids that end a text. `trace` is the run that wrote the
-    text, if it was recorded; it equals a run over all its tokens, but lacks the residual stream,
-    which `Reader.streamed` adds.
+    text, if it was recorded. It equals the trace of a run over all tokens of the text, without the
+    residual stream; `Reader.streamed` adds the stream.
     """
 
     def __init__(
@@ -190,7 +191,7 @@ class Decoding:
 
     @cached_property
     def path(self) -> list[int]:
-        """The path to the text: at each step, the index of its node in the tree."""
+        """The path to the text: for each step, the index in the tree of the text's node."""
         written = [token.id for token in self.writing.target_tokens]
         ends = self.tree[len(written) - 1] if written else []
         paths = [
@@ -205,7 +206,7 @@ class Decoding:
         return self.tree[len(path) - 1][path[-1]]
 
     def path_to(self, step: int, index: int) -> list[int]:
-        """Return the path to a node: the index of a node at each step, this node's last."""
+        """Return the path to a node: the index of one node at each step, and last of this node."""
         path = [index]
         for nodes in reversed(self.tree[: step + 1]):
             if (parent := nodes[path[-1]].parent) is not None:
@@ -213,7 +214,7 @@ class Decoding:
         return path[::-1]
 
     def steps_to(self, path: Sequence[int]) -> list[DecodingStep]:
-        """Return the steps along a path, which has the index of a node at each step."""
+        """Return the steps along a path; `path` has the index of a node at each step."""
         read, text, steps = list(self.begun), "", []
         for expansion, nodes, index in zip(self.expansions, self.tree, path, strict=False):
             node = nodes[index]
@@ -241,10 +242,10 @@ class Decoding:
 
     @cached_property
     def tree(self) -> Tree:
-        """Every text that was considered at every step, best first."""
+        """The texts that were considered at each step, best first."""
         tree = Tree()
         prefixes: Sequence[int | None] = [None]  # the index of each row's node in the previous step
-        read: list[list[Token]] = [self.begun]  # for each row
+        read: list[list[Token]] = [self.begun]  # the tokens that each row has read
         for length, expansion in enumerate(self.expansions, start=1):
             nodes = []
             candidates = zip(

@@ -80,7 +80,8 @@ class Strategy:
         looks_at = self.method.options
         if "beam_size" in looks_at and self.beam_size < 1:
             raise ValueError("The beam size must be at least 1.")
-        if "temperature" in looks_at and not self.temperature > 0:  # also refuses NaN
+        # `not ... > 0` also refuses NaN, which `... <= 0` would let pass
+        if "temperature" in looks_at and not self.temperature > 0:
             raise ValueError("The temperature must be above 0; instead of 0, decode greedily.")
         if "top_k" in looks_at and self.top_k < 0:
             raise ValueError("top_k must be 0, which means all tokens, or more.")
@@ -120,10 +121,10 @@ class Method:
     `seed`, it draws tokens at random.
     """
 
-    words: str  # its description on screen
-    # Returns the function that writes, with a random state of its own.
+    words: str  # the description of the strategy on screen
+    # Returns the function that writes; each one has its own random state.
     begin: Callable[[Strategy, torch.device, decode.Watch], Write]
-    options: tuple[str, ...] = ()  # the fields of `Strategy` that it uses
+    options: tuple[str, ...] = ()  # the fields of `Strategy` that this strategy uses
 
 
 STRATEGIES = {

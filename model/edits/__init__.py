@@ -1,7 +1,7 @@
 """A visitor's changes to the attention of a model, as plain values that can be kept and undone.
 
-`Edits` has all of them. There are three kinds; the file of a kind has its effect on a site, its
-text in links and its description on screen:
+`Edits` has all of them. There are three kinds; the file of a kind has its effect on an attention
+block (a site), its text in links and its description on screen:
 
     masking.py  whole masks: one of the model's own switched off, or another one added;
                 each mask is a record in a file of masks/

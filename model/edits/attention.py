@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import ByShape
 
 @dataclass(frozen=True, repr=False)
 class AttentionEdit(Edit, ByShape):
-    """The changes at one site; a field that is None changes nothing.
+    """The changes in one attention block; a field that is None changes nothing.
 
     Cells, biases and weights are given for one text, from its first token on. Decoding cuts them
     for shorter texts; for longer ones, cells and biases are padded with False and 0.
@@ -22,9 +22,9 @@ class AttentionEdit(Edit, ByShape):
 
     gate: Tensor | None = None  # (H,) or (B, H): 1 keeps a head, 0 removes it, others fade it
     block: Tensor | None = None  # (Q, K) or (H, Q, K) bool: True closes a cell
-    open: Tensor | None = None  # same shapes: True opens a cell that the mask closes
+    open: Tensor | None = None  # (Q, K) or (H, Q, K) bool: True opens a cell that the mask closes
     bias: Tensor | None = None  # (H, Q, K): added to the scores before the softmax
-    scale: float | None = None  # replaces 1 / sqrt(D)
+    scale: float | None = None  # the factor on query · key, in place of 1 / sqrt(D)
     weights: Tensor | None = None  # (Q, K), (H, Q, K) or (B, H, Q, K): replace the weights
 
     @property
@@ -83,7 +83,7 @@ AS_TRAINED = AttentionEdit()
 
 @dataclass
 class Further(Edit):
-    """The base of edits that wrap another edit: its changes apply, and more can be added."""
+    """The base of edits that wrap another edit, make its changes, and can add more."""
 
     edit: Edit
 
@@ -116,7 +116,7 @@ class Further(Edit):
 
 @dataclass
 class Closed(Further):
-    """An edit that adds closed cells to another edit; they can differ within a batch."""
+    """An edit that closes cells in addition to another edit; texts of a batch can differ."""
 
     cells: Tensor  # (B, H or 1, Q, K) bool
 
@@ -132,8 +132,8 @@ class Closed(Further):
 class OfHead(Further):
     """An edit of all heads for a module that computes only one of them.
 
-    The module's scores, weights and values (B, 1, ...) are repeated for all heads, given to the
-    edit, and of the result the module's own head is taken.
+    The module's scores, weights and values (B, 1, ...) are repeated for all heads and given to the
+    edit. Then the module's own head is taken from the result.
     """
 
     head: int
@@ -179,7 +179,7 @@ def of_head(edit: Edit, head: int, heads: int) -> Edit:
 
 
 def replaces_steps(edit: Edit) -> bool:
-    """Return whether an edit is of another class than those here, so may change any step."""
+    """Return whether an edit's class may change any step, not only as `AttentionEdit` does."""
     while isinstance(edit, Closed):
         edit = edit.edit
     return type(edit) not in (Edit, AttentionEdit)

@@ -1,4 +1,4 @@
-"""Edits of single cells, which a visitor closes or opens; they override whole masks."""
+"""Edits of single cells of an attention matrix: closed or opened by hand, against any mask."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ MOST_CELLS = 5_000  # the most changed cells that a link may have
 
 @dataclass(frozen=True)
 class CellEdit:
-    """One cell closed or opened; None as layer or head means all. Positions count from 0."""
+    """A cell (query, key) closed or opened; None as layer or head means all. All count from 0."""
 
     kind: Kind
     query: int
@@ -43,7 +43,7 @@ class CellEdit:
 def after_stroke(
     cells: Sequence[CellEdit], stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
 ) -> tuple[CellEdit, ...]:
-    """Return the cell edits after a visitor drew a stroke of edits over the mask of a head.
+    """Return the cell edits after a visitor drew over a head's mask; `stroke` has the new edits.
 
     The stroke replaces the earlier edits of its cells. An edit of the stroke is dropped if it
     changes nothing for the head: `visible` (Q, K) is what the head sees without any cell edit.
@@ -67,10 +67,10 @@ def after_stroke(
 def with_cells(
     cells: Sequence[CellEdit], site: Site, heads: int, closed: Tensor, opened: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Apply cell edits to closed and opened cells (Q, K); return them as (H, Q, K) if heads differ.
+    """Add cell edits to the closed and the opened cells (Q, K); return (H, Q, K) if heads differ.
 
-    Edits beyond these positions, which were made on a longer sentence, and edits of heads that the
-    site lacks have no effect.
+    Edits have no effect beyond these positions, as after a longer sentence, or on heads that do not
+    exist.
     """
     here = [
         cell
@@ -128,8 +128,8 @@ def read_cells(texts: Sequence[str], shape: Shape, room: int) -> list[CellEdit]:
 def cell_words(cells: Sequence[CellEdit], briefly: bool) -> list[str]:
     """Return texts such as '2 cells closed in head 1 of layer 3'; a cell's last edit counts.
 
-    The heads are named if all edits are of the same ones; with `briefly`, only if these are all
-    heads of all layers.
+    The heads are named if all edits are of the same heads. With `briefly`, they are only named if
+    these are all heads of all layers.
     """
     last = {replace(cell, opened=False): cell.opened for cell in cells}
     counts = {"closed": len(last) - sum(last.values()), "opened": sum(last.values())}

@@ -73,7 +73,7 @@ class ByAddress(Mapping[Address, Value]):
         return repr(self._values)
 
     def __reduce__(self) -> tuple:
-        # Caches that compare by value, such as Streamlit's, pickle the object: plain values.
+        # Streamlit's cache compares objects by their pickles, so only the plain values are pickled.
         return ByAddress, (self._values,)
 
 
@@ -93,7 +93,8 @@ class Edits:
     """
 
     off: Sequence[str] = ()  # names of the model's own masks that are switched off
-    masks: Mapping[MaskAddress, Setting] = ByAddress({})  # added to the model's own masks
+    # the masks that are added to the model's own, with their numbers
+    masks: Mapping[MaskAddress, Setting] = ByAddress({})
     cells: Sequence[CellEdit] = ()
     gates: Mapping[HeadAddress, float] = ByAddress({})
     together: Together = "all"  # how several masks combine; see `TOGETHER`
@@ -118,7 +119,7 @@ class Edits:
     def after_stroke(
         self, stroke: Sequence[CellEdit], site: Site, head: int, visible: Tensor
     ) -> Edits:
-        """Return the edits after a stroke over a head's mask; see `after_stroke` in cells.py."""
+        """Return the edits after a visitor drew over a head's mask; see `cells.after_stroke`."""
         return replace(self, cells=after_stroke(self.cells, stroke, site, head, visible))
 
     def at_sites(
@@ -142,7 +143,7 @@ class Edits:
     def at_site(
         self, site: Site, heads: int, positions: int, target_length: int | None = None
     ) -> AttentionEdit:
-        """Return the edit of one site; see `at_sites`."""
+        """Return the edit of one attention block; see `at_sites`."""
         cells = all_cells(site, positions, target_length)
         closed = closed_cells(self.masks, self.together, cells)
         opened = opened_cells(self.off, self.masks, self.together, cells)

@@ -21,12 +21,13 @@ from headlight.model.transformer.trace import Kind, Site
 
 MOST_NAMED = 6  # the most heads, or spans of heads in a layer, that a description names
 
-HeadAddress = tuple[Kind, int, int]  # kind, layer and head, from 0
+# the kind of attention, the layer and the head; both count from 0
+HeadAddress = tuple[Kind, int, int]
 Gates = Mapping[HeadAddress, float]
 
 
 def gate_at(gates: Gates, site: Site, heads: int) -> Tensor:
-    """Return the gates of a site's heads (H,); gates of heads that the site lacks are ignored."""
+    """Return the gates of an attention block's heads (H,); gates of other heads are ignored."""
     gate = torch.ones(heads)
     for (kind, layer, head), value in gates.items():
         if (kind, layer) == site and head in range(heads):
@@ -56,7 +57,7 @@ def read_gates(texts: Sequence[str], shape: Shape) -> Gates:
 
 
 def gate_words(gates: Gates, kinds: Mapping[Kind, str], briefly: bool) -> list[str]:
-    """Return gates in words, such as '1 head off' with `briefly`, or else with the heads' names."""
+    """Return gates in words: heads by name, or with `briefly` their number, as in '1 head off'."""
     changed = {address: gate for address, gate in gates.items() if gate != 1}
     if briefly:
         off = sum(gate == 0 for gate in changed.values())

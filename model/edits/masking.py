@@ -25,7 +25,8 @@ EXTRA = {mask.name: mask for mask in MASKS if not mask.trained}
 
 
 NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
-Layers = int | Literal["all", "odd", "even"]  # a layer from 0; odd and even count from 1, as shown
+# one layer, from 0; or all layers that are odd or even when counted from 1, as on screen
+Layers = int | Literal["all", "odd", "even"]
 Together = Literal["all", "any", "only"]
 TOGETHER: dict[Together, str] = {
     "all": "see what every mask leaves",
@@ -50,7 +51,7 @@ Masks = Mapping[MaskAddress, Setting]
 
 
 def added_at(masks: Masks, site: Site) -> list[tuple[Mask, Setting]]:
-    """Return the masks that were added at a site, with their numbers."""
+    """Return the masks that were added to an attention block, with their numbers."""
     return [
         (EXTRA[address.name], setting)
         for address, setting in masks.items()
@@ -71,10 +72,10 @@ def closed_cells(masks: Masks, together: Together, cells: Cells) -> Tensor:
 
 
 def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: Cells) -> Tensor:
-    """Return the cells (Q, K) that edits open although one of the site's own masks closes them.
+    """Return the cells (Q, K) that edits open although a mask of the model closes them.
 
-    Switching a mask off opens the cells that none of the site's other masks closes. Some added
-    masks open cells, too.
+    Switching a mask off opens the cells that no other mask of the attention block closes. Some
+    added masks open cells, too.
     """
     added = added_at(masks, cells.site)
     off = {*off, "look-ahead"} if together == "only" and added else {*off}
@@ -92,7 +93,7 @@ def opened_cells(off: Collection[str], masks: Masks, together: Together, cells: 
 
 
 def lowered_scores(masks: Masks, heads: int, cells: Cells) -> Tensor | None:
-    """Return what the added masks add to the scores (H, Q, K), at most 0; None if they add none."""
+    """Return the numbers (H, Q, K), at most 0, that the added masks add to the scores, or None."""
     lowered = [
         mask.lowered(cells, heads, *setting)
         for mask, setting in added_at(masks, cells.site)
@@ -152,7 +153,7 @@ def checked_mask(address: MaskAddress, setting: Setting) -> tuple[MaskAddress, S
 
 
 def read_setting(mask: Mask, numbers: Sequence[str], most: int) -> Setting:
-    """Return texts as the numbers of a mask; raises ValueError for numbers it does not take."""
+    """Return texts as the numbers of a mask; raises ValueError for wrong ones."""
     fits = len(numbers) >= len(mask.lowest) if mask.borders else len(numbers) == len(mask.lowest)
     if not fits:
         raise ValueError(f"{mask.title} does not take these numbers: {', '.join(numbers)}")
@@ -188,7 +189,7 @@ def mask_words(
 
 
 def layer_words(layers: Layers) -> str:
-    """Return the words after a kind that say which layers have a mask; "" for all layers."""
+    """Return words on the layers that have a mask, such as ', layer 2,'; "" for all layers."""
     if layers == "all":
         return ""
     return f", layer {layers + 1}," if isinstance(layers, int) else f", {layers} layers,"

@@ -12,14 +12,14 @@ from headlight.model.transformer.attention import Edit
 from headlight.model.transformer.trace import RunEdits, Site
 
 MOST_SCALE = 1_000_000  # the largest factor on scores
-MOST_NUMBERS = 2**30  # numbers in a tensor: 16 heads on 8,192 tokens
+MOST_NUMBERS = 2**30  # the most numbers in a tensor: enough for 16 heads on 8,192 tokens
 
 
 def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, str]) -> None:
     """Raise ValueError for edits of parts that a model of this shape lacks, or of wrong sizes.
 
-    `missing` is the reader's: it may say why the model cannot move positions. Cells may be given
-    for a longer or a shorter text; see `fit_cells`.
+    `missing` is that of the reader, and may say why the model cannot move positions. Cells may be
+    given for a longer or a shorter text; see `fit_cells`.
     """
     sides = [side for side in SELF if shape.layers(side)]
     taken = dict.fromkeys(shape.sites, Edit) | dict.fromkeys(sides, PositionEdit)
@@ -39,7 +39,7 @@ def check_edits(edits: RunEdits | None, shape: Shape, missing: Mapping[Ability, 
 
 
 def check_sites(sites: Collection[Site] | None, shape: Shape) -> None:
-    """Raise ValueError for a site that a model of this shape lacks."""
+    """Raise ValueError for an attention block that a model of this shape lacks."""
     for site in sites or ():
         if site not in shape.sites:
             raise ValueError(f"This model has no {site!r}; it has the sites {layers_of(shape)}.")
@@ -51,12 +51,12 @@ def layers_of(shape: Shape) -> str:
 
 
 def check_edit(edit: AttentionEdit, site: Site, heads: int) -> None:
-    """Raise ValueError for gates, a scale, cells, weights or a bias that do not fit a site."""
+    """Raise ValueError for gates, a scale, cells, weights or a bias of wrong size or value."""
     scale, gate = edit.scale, edit.gate
-    if scale is not None and not abs(scale) <= MOST_SCALE:  # also refuses NaN
+    if scale is not None and not abs(scale) <= MOST_SCALE:  # `not <=` also refuses NaN
         raise ValueError(f"The scale of {site} has to be a number up to {MOST_SCALE:,}.")
     if gate is not None and not (
-        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # all() is False for NaN
+        gate.shape == (heads,) and bool(((gate >= 0) & (gate <= 1)).all())  # False for NaN
     ):
         raise ValueError(f"The gate of {site} has to be a tensor of {heads} numbers from 0 to 1.")
     for what, kind, given in (
@@ -103,12 +103,12 @@ def batch_of(edits: RunEdits) -> Hashable | None:
 
 
 def can_differ(edit: Edit) -> bool:
-    """Return whether an edit of a site can differ from text to text of a batch."""
+    """Return whether an attention block's edit can differ from text to text of a batch."""
     return isinstance(edit, AttentionEdit) and edit.scale is None and edit.weights is None
 
 
 def stacked(edits: Sequence[RunEdits]) -> RunEdits:
-    """Join the edits of texts, for which `batch_of` is equal, into the edits of one batch."""
+    """Join the edits of several texts into those of one batch; their `batch_of` must be equal."""
     if all(each is edits[0] for each in edits) or not any(edits):
         return edits[0]
     places = dict.fromkeys(place for each in edits for place in each)
@@ -121,7 +121,7 @@ def stacked(edits: Sequence[RunEdits]) -> RunEdits:
 
 
 def stacked_at(edits: Sequence[AttentionEdit]) -> AttentionEdit:
-    """Join the edits of each text at a site into one, with gates (B, H) and cells (B, H, Q, K)."""
+    """Join the texts' edits of an attention block, with gates (B, H) and cells (B, H, Q, K)."""
     gates = [edit.gate for edit in edits]
     kept = next((torch.ones_like(gate) for gate in gates if gate is not None), None)
     return AttentionEdit(

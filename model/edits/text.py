@@ -6,11 +6,11 @@ from itertools import groupby
 from headlight.model.shape import Shape
 from headlight.model.transformer.trace import KINDS, Kind
 
-Span = tuple[int, int]  # the first and the last number, from 0
+Span = tuple[int, int]  # the first and the last number of a span, from 0
 
 
 def rectangles(cells: set[tuple[int, int]]) -> Iterator[tuple[Span, Span]]:
-    """Yield rectangles, a span of queries and one of keys, that cover just these (query, key)."""
+    """Yield rectangles (a span of queries, a span of keys) that cover just these (query, key)."""
     open_since: dict[Span, int] = {}
     for query in sorted({at for row, _ in cells for at in (row, row + 1)}):
         row = set(spans(sorted(key for other, key in cells if other == query)))

@@ -28,12 +28,12 @@ def head_removals(
     edits: RunEdits | None = None,
     objective: Objective | None = None,
 ) -> Iterator[tuple[Site, Tensor]]:
-    """Yield, site by site, how an objective changes without each head: (H,), in nats.
+    """Yield, by attention block, how an objective changes without each head: (H,), in nats.
 
     By default, the objective is the reader's own for the trace. Each run over the trace's tokens
-    lacks one head, in addition to `edits`. The heads of a layer are measured in one batch, a row
-    for each; what is computed before their gates is the same for all, and computed for one row.
-    Raises ValueError if the trace has no objective.
+    lacks one head, in addition to `edits`. The heads of a layer are measured in one batch with a
+    row for each head. Everything before their gates is the same in all rows, so it is computed for
+    one row only. Raises ValueError if the trace has no objective.
     """
     objective, shape = objective or reader.objective(trace), reader.shape
     if objective is None:
@@ -82,7 +82,7 @@ def cell_removals(
 
 
 def sites_by_layer(shape: Shape) -> list[list[Site]]:
-    """Return the sites of each layer: one in an encoder, two in a decoder with cross-attention."""
+    """Return each layer's attention blocks: one, or two in a decoder with cross-attention."""
     layers: dict[tuple[bool, int], list[Site]] = {}
     for site in shape.sites:
         layers.setdefault((site.kind == "encoder", site.layer), []).append(site)

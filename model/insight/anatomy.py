@@ -42,7 +42,7 @@ class TracedRun(Protocol):
         ...
 
     def record(self, site: Site) -> AttentionRecord:
-        """Return the record of a site, from the trace or from an equal run with more detail."""
+        """Return an attention block's record, from the trace or an equal run with more detail."""
         ...
 
 
@@ -98,7 +98,7 @@ class Weight(Generic[SomeRun]):
 
     @property
     def gates(self) -> Tensor:
-        """The gates of the site's heads (1, H); 1 for a head that is neither off nor faded."""
+        """The gates of the block's heads (1, H); 1 for a head that is neither off nor faded."""
         heads = self.record.weights.size(1)
         gate = self.edit.gate
         return torch.ones(1, heads) if gate is None else gate.float().expand(1, heads)
@@ -131,14 +131,17 @@ class Anatomy:
     softcap: float | None
     scores: Tensor  # (K,) the scaled scores of the query with every key
     masked_scores: Tensor  # (K,)
-    sink: float | None  # the score of the attention sink, one more in the softmax, of no key
+    # the score of the attention sink: one more score in the softmax, which belongs to no key
+    sink: float | None
     weights: Tensor  # (K,)
     weighted_values: Tensor  # (K, Dv), each value times its weight
-    gate: float  # 1, unless the head was switched off or faded
+    gate: float  # the head's gate: 1, unless the head was switched off or faded
     head: Tensor  # (Dv,) the sum of the weighted values times the gate
     heads: Tensor  # (H, Dv) the outputs of all heads, which the output projection reads
-    contributions: Tensor | MaybeNone  # (H, d_model) each head's part of that projection's output
-    bias: Tensor | None  # (d_model,) of that projection; None in models of the library
+    # (H, d_model) each head's part of the output projection's output
+    contributions: Tensor | MaybeNone
+    # (d_model,) the output projection's bias; None in models of the transformers library
+    bias: Tensor | None
     residual: ResidualRecord | MaybeNone  # the residual stream of the block, for all positions
 
     @property
@@ -157,7 +160,7 @@ class Anatomy:
 
     @property
     def total(self) -> float:
-        """The denominator of the softmax: the sum of the exponentials, with that of the sink."""
+        """The denominator of the softmax: the sum of the exponentials, including the sink's."""
         sink = 0.0 if self.sink is None else math.exp(self.sink - self.highest)
         return self.exponentials.sum().item() + sink
 
@@ -171,7 +174,7 @@ class Anatomy:
 
 @torch.inference_mode()
 def take_apart(weight: Weight) -> Anatomy:
-    """Return all steps behind and after one weight, in the numbers of its run.
+    """Return all steps before and after one weight, with the numbers of its run.
 
     Raises IndexError for a head, query or key that does not exist.
     """
@@ -210,7 +213,7 @@ def take_apart(weight: Weight) -> Anatomy:
 
 
 def read_at(trace: Trace, site: Site) -> tuple[Tensor | MaybeNone, Tensor | MaybeNone]:
-    """Return the states a site's queries come from, (1, Q, d_model), and its keys, (1, K, d_model).
+    """Return the states that give a block's queries (1, Q, d_model), and its keys (1, K, d_model).
 
     States that were not recorded are None.
     """

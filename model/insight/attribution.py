@@ -18,7 +18,8 @@ from headlight.model.transformer.trace import AttentionRecord, ByShape, RunEdits
 class Attribution(ByShape):
     """What each part of a model adds to the logit of one token minus that of another, in nats.
 
-    All parts sum to `difference`, which the model computed. The keys of a head sum to the head.
+    All parts sum to `difference`, which the model computed. The numbers of a head's keys sum to the
+    number of the head.
     """
 
     embedding: float
@@ -26,7 +27,8 @@ class Attribution(ByShape):
     keys: Mapping[Site, Tensor]  # (H, K): what a head adds through each key
     weights: Mapping[Site, Tensor]  # (H, K): the attention weights of the row
     feed_forwards: Tensor  # (layers,)
-    biases: float  # of the output projections, the last norm and the output layer together
+    # the sum of what the biases of output projections, last norm and output layer add
+    biases: float
     difference: float
 
     @property
@@ -42,7 +44,7 @@ class RowTrace(Trace):
     row: int = 0
 
     def record(self, site: Site, record: AttentionRecord) -> None:
-        """Keep the values of a decoder site, and the scores, weights and heads of the row."""
+        """Keep a decoder block's values, and the scores, weights and heads of the row."""
         if site.kind == "encoder":
             return
         rows = slice(self.row, self.row + 1)
@@ -107,8 +109,8 @@ class ScoreSum:
     between the scores of two keys; then every number is a difference.
     """
 
-    query: tuple[Part, ...]  # N parts, in the order of computation
-    key: tuple[Part, ...]  # M parts
+    query: tuple[Part, ...]  # the N parts of the query, in the order of computation
+    key: tuple[Part, ...]  # the M parts of the key, in the order of computation
     pairs: Tensor  # (N, M): what each pair adds to the score
     bias: float  # what the key's distance or an edit adds to the score
     score: float

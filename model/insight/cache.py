@@ -21,7 +21,8 @@ from headlight.model.reader import Reader
 from headlight.model.transformer.attention import UNCHANGED, Edit
 from headlight.model.transformer.trace import Kind, RunEdits, Site
 
-ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)  # the states of a position at a step
+# the states that a position in the cache can have at a step
+ABSENT, READ, CLOSED, COMPUTED, DROPPED = range(5)
 MOST_SINKS = 4
 
 
@@ -75,9 +76,9 @@ def bytes_at(sizes: Iterable[CacheSize], positions: int) -> int:
 
 
 def keep_sinks(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) to keep: the text's first ones and the last ones, `budget` in all.
+    """Return which keys (H, K) to keep: the first and the last keys of the text, `budget` in all.
 
-    At most half of them, and at most MOST_SINKS, are first ones. If a layer's own window has
+    At most half of them, and at most MOST_SINKS, are first keys. If a layer's own window has
     dropped a first key, no other key takes its place.
     """
     sinks = min(MOST_SINKS, budget // 2)
@@ -86,7 +87,7 @@ def keep_sinks(sums: Tensor, budget: int) -> Tensor:
 
 
 def keep_heaviest(sums: Tensor, budget: int) -> Tensor:
-    """Return which keys (H, K) to keep: half of them the last ones, half those of largest `sums`.
+    """Return which keys (H, K) to keep: half are the last keys, half have the largest `sums`.
 
     `sums` (H, K) are the summed weights of each key, -inf for keys that were evicted.
     """
@@ -111,7 +112,7 @@ POLICIES: dict[str, Callable[[Tensor, int], Tensor]] = {
 
 @dataclass
 class Eviction(Further):
-    """An edit that evicts keys of a site while one text is decoded.
+    """An edit that evicts keys of an attention block while one text is decoded.
 
     After each step, every head keeps at most `budget` keys, chosen by the `policy`; the next step
     adds its own key. The heads of a `group` share their keys, so they evict the same ones.
@@ -127,7 +128,7 @@ class Eviction(Further):
 
     def at(self, first_query: int, first_key: int = 0) -> Edit:
         self.edit = self.whole.at(first_query, first_key)
-        return self  # itself and not a copy, so that all steps add to the same sums
+        return self  # the same object and not a copy, so that all steps add to the same sums
 
     def mask(self, scores: Tensor, visible: Tensor | None) -> Tensor:
         masked_scores = super().mask(scores, visible)

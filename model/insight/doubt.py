@@ -24,22 +24,22 @@ Sign = Literal[
 # Each of these two thresholds flags at most 2 in 100 good translations of held-out sentences;
 # `python -m recipe.measure_doubt` finds them for the shipped model. LEAST_SURE is a little lower
 # than found, so that all signs together flag at most 3 in 100.
-LEAST_SURE = -0.55  # the lowest mean log-probability of the written tokens, in nats, without a sign
-MOST_PIECES = 4  # the most tokens that a word may be split into without a sign
+LEAST_SURE = -0.55  # a lower mean log-probability of the written tokens, in nats, is a sign
+MOST_PIECES = 4  # a word that is split into more tokens is a sign
 
 # A source word is lost if attention never covers it: Tu et al., "Modeling Coverage for Neural
 # Machine Translation" (2016). One lost word is no sign: French may say it with other words.
 ALIGNS: HeadAddress = ("cross", 0, 3)  # the head that aligns words best, by recipe.alignment
 UNREAD = 0.2  # a word is lost if every written token gives it less weight than this
 FEWEST_LOST = 2  # this many lost words are a sign
-SHORTEST_LOST = 3  # letters; shorter words do not count as lost
+SHORTEST_LOST = 3  # the letters of the shortest word that can count as lost
 
 # The text found by beam search is offered if its log-probability exceeds that of the greedy text by
-# more than this; after a smaller gain, either text may be the better one.
-LIKELIER = 3.0  # nats
+# more than LIKELIER. After a smaller gain, either text may be the better one.
+LIKELIER = 3.0  # the smallest gain that counts, in nats
 
 # Some capitals are no sign, since names and acronyms have them.
-MOST_CAPITALS = 0.6  # the largest share of capitals among the letters of a text without a sign
+MOST_CAPITALS = 0.6  # a larger share of capitals among the letters of a text is a sign
 FEWEST_LETTERS = 4  # a text with fewer letters is not judged by its capitals
 
 
@@ -92,8 +92,8 @@ ENGLISH = words(
 WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 NUMBER_OR_WORD = re.compile(rf"{WORD.pattern}|\d+")
 NAME = re.compile(r"(?<=[^\s.!?:\"] )(?![AP]M\b)[A-Z][^\W\d_]+")
-ALIKE = 3  # the first letters that a name keeps in another language
-OTHER_END = 2  # the last letters that may differ in a long name, as in California and Californie
+ALIKE = 3  # how many first letters of a name stay the same in another language
+OTHER_END = 2  # how many last letters of a long name may differ, as in California and Californie
 ELISION = re.compile(r"(?:[cdjlmnst]|qu)'")
 PM = re.compile(r"\b(\d\d?)(?::\d\d)? ?(pm\b|p\.m\.)", re.IGNORECASE)
 AFTERNOON = r"soir|midi|nuit|\bp\. ?m|treize|quatorze|quinze|seize|dix-|vingt|\b{later}(?!\d)"
@@ -107,7 +107,7 @@ class Doubt:
     # The language of the sentence, the names and numbers missing in the translation, the lost
     # words, or the word with the most pieces.
     what: str = ""
-    number: float = 0.0  # of the word's pieces, or the mean log-probability in nats
+    number: float = 0.0  # the number of the word's pieces, or the mean log-probability in nats
 
 
 def doubts(
@@ -230,7 +230,7 @@ def most_pieces(text: str, tokens: Sequence[Token]) -> tuple[str, int]:
 
 
 def is_clearly_likelier(text: Writing, usual: Writing) -> bool:
-    """Return whether a text is much likelier than the usual one, and both have ended."""
+    """Return whether a text is much likelier than the `usual` text, and both texts have ended."""
     return text.finished and usual.finished and text.score - usual.score > LIKELIER
 
 

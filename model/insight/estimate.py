@@ -1,4 +1,4 @@
-"""Estimates the effects of heads and cells by one backward pass, and how far off this is."""
+"""Estimates the effects of heads and cells by one backward pass, and how wrong this is."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,8 @@ from headlight.model.stream import precise
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import AttentionRecord, Run, RunEdits, Site
 
-MOST_WEIGHTS = 2**26  # the most attention weights of a run, which a backward pass keeps in memory
+# the most attention weights of a run, because a backward pass keeps them all in memory
+MOST_WEIGHTS = 2**26
 TOO_LONG = (
     "A gradient keeps all of a run in memory, and this text is too long for that in so large a "
     "model. Shorten the text, or measure the removals themselves on the Heads page."
@@ -36,15 +37,16 @@ class Gap(NamedTuple):
     `output`, `attention` and `rest` sum to the true effect minus the estimated one.
     """
 
-    output: float  # caused by the output's softmax, which is not linear
+    output: float  # the part caused by the output's softmax, which is not linear
     attention: float  # the part that vanishes if the weights of all heads are held fixed
-    rest: float  # caused by norms and feed-forward layers
-    sharpness: float  # the mean, over the head's rows, of the largest weight; no part of the gap
+    rest: float  # the part caused by norms and feed-forward layers
+    # the largest weight of a row, averaged over the head's rows; no part of the gap
+    sharpness: float
 
 
 @dataclass
 class Looks(Trace):
-    """A trace that keeps the weights of every site and nothing else."""
+    """A trace that keeps the weights of every attention block and nothing else."""
 
     looks: dict[Site, Tensor] = field(default_factory=dict)  # (H, Q, K)
 
@@ -63,7 +65,7 @@ def estimated_removals(
     One backward pass is enough for all heads: the estimate is the change of a head's gate to 0,
     times the gradient for the gate. `head_removals` measures the true change, with the same
     arguments and errors. Also raises ValueError if the model gives no gradient, or if the text is
-    too long for one.
+    too long for a backward pass.
 
     Sources: Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 2.3, without
     the absolute value; Nanda 2023, "Attribution Patching"; Syed et al. 2023, "Attribution Patching
@@ -114,7 +116,7 @@ def estimated_closings(
 
 
 def closing_each(record: AttentionRecord, slope: Tensor) -> Tensor:
-    """Return, for each cell, the change of its row's weights if it is closed, times their slope.
+    """Return, for each cell, the sum of `slope` times the change of its row's weights if it closes.
 
     `slope` (H, Q, K) is the gradient for the weights. Without a key of weight w, the other weights
     are 1 / (1 - w) times as large. The largest weight of a row may be too close to 1 for this
@@ -173,7 +175,7 @@ def removed(
     objective: Objective,
     logits: Tensor,
 ) -> tuple[float, float]:
-    """Return the change of an objective without a head: the true one, and one linear in the logits.
+    """Return the true change of an objective without a head, and the change linear in the logits.
 
     `logits` (N, V) are those of the objective's rows before the removal.
     """
@@ -184,7 +186,7 @@ def removed(
     # Tokens that can never be written have -inf before and after: they do not change.
     change = (after - logits).nan_to_num(nan=0.0)
     straight = change.gather(-1, ids).sum()
-    if objective.is_score:  # no softmax follows
+    if objective.is_score:  # the numbers in the rows themselves are measured, without a softmax
         return straight.item(), straight.item()
     true = (after.log_softmax(dim=-1) - before).gather(-1, ids).sum()
     straight = straight - (before.exp() * change).sum()
@@ -215,7 +217,7 @@ def asked(reader: Reader, trace: Trace, objective: Objective | None) -> Objectiv
 
 @contextmanager
 def differentiating() -> Iterator[None]:
-    """A context with gradients; it raises ValueError if the model does not support them."""
+    """A context with gradients; it raises ValueError if the model does not support gradients."""
     try:
         with torch.inference_mode(False), torch.enable_grad():
             yield

@@ -33,8 +33,8 @@ class Explanation:
     """How much one query takes from each key, in five ways, each (K,); NOTES has their limits.
 
     `gradient_times_attention` and `removals` are in the unit of the objective; `weights` and
-    `rollout` are shares of 1; `value_norms` are lengths in the residual stream. One is None if it
-    was not asked for, or if it needs an objective or an output projection that is missing.
+    `rollout` are shares of 1; `value_norms` are lengths in the residual stream. A field is None if
+    it was not asked for, or if it needs an objective or an output projection that is missing.
     """
 
     weights: Tensor
@@ -85,7 +85,8 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | N
 
     A head's output is gate · weights @ value, so the gradient for a weight is the gate times the
     dot product of the output's gradient with the key's value. The run is repeated with gradients.
-    Each weight changes alone: the others do not compensate. None if the model shows no values.
+    The gradient is that of one weight alone, while the other weights stay as they are. None if the
+    model shows no values.
     """
     reader, trace, changes = weight.run.reader, weight.run.trace(), weight.run.changes()
     if weight.record.value is None:
@@ -104,13 +105,13 @@ def gradient_times_attention(weight: Weight, objective: Objective) -> Tensor | N
 
 @torch.inference_mode()
 def rollout(trace: Trace, site: Site) -> Tensor:
-    """Return the attention rollout up to a site: (Q, K), rows sum to 1.
+    """Return the attention rollout up to an attention block: (Q, K), rows sum to 1.
 
     The matrix of a layer is half its weights, averaged over heads, and half the identity, for the
-    residual connection. At an encoder or decoder site, the rollout is the product of these matrices
-    from the first layer to this one; the decoder's leaves cross-attention out. At a cross site, it
-    is this layer's mean weights times the rollout of the whole encoder, so that its columns are
-    the source's tokens; a row that sees nothing is 0. Gates of heads are ignored.
+    residual connection. For self-attention, the rollout is the product of these matrices from the
+    first layer to this one; the decoder's leaves cross-attention out. For cross-attention, it is
+    this layer's mean weights times the rollout of the whole encoder, so that its columns are the
+    source's tokens; the row of a query that sees no key is 0. Gates of heads are ignored.
     Source: Abnar and Zuidema 2020, "Quantifying Attention Flow in Transformers", section 3.
     """
     if trace.kind_at(site) == "cross":
@@ -121,7 +122,8 @@ def rollout(trace: Trace, site: Site) -> Tensor:
 def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
     """Return the rollout (T, T) of the first `layers` layers of a kind, or of all layers."""
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
-    weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]  # each (T, T)
+    # the mean weights of each layer: (T, T)
+    weights = [trace.site_weights(site).mean(dim=0) for site in sites[:layers]]
     mixed = torch.eye(len(weights[0]), device=weights[0].device)
     for layer in weights:
         mixed = mixed_half(layer) @ mixed
@@ -131,7 +133,7 @@ def rolled_out(trace: Trace, kind: Kind, layers: int | None = None) -> Tensor:
 def mixed_half(weights: Tensor) -> Tensor:
     """Return half the weights (T, T) plus half the identity, scaled so that rows sum to 1."""
     step = 0.5 * weights + 0.5 * torch.eye(len(weights), device=weights.device)
-    # The scaling turns the row of a query that sees nothing into that of the identity.
+    # The scaling turns the row of a query that sees no key into that of the identity.
     return step / step.sum(dim=-1, keepdim=True)
 
 

@@ -35,7 +35,7 @@ class LensTable(ByShape):
 
     @property
     def settled(self) -> Tensor:
-        """The first row from which on all rows predict the same token as the last one: (T,)."""
+        """The first row from which on all rows predict the last row's token, by column: (T,)."""
         others = self.ids[..., 0] != self.ids[-1, :, 0]  # (L, T)
         rows = torch.arange(1, len(others) + 1, device=others.device)
         return (others * rows[:, None]).amax(dim=0)
@@ -60,7 +60,8 @@ def lens(reader: Reader, trace: Trace, top: int = 3) -> LensTable:
         raise ValueError(why_not) from None
     answers = trace.logits[0].argmax(dim=-1)  # (T,)
     rows = []
-    for states in (*stream, None):  # layer by layer, so that memory has the logits of only one
+    # layer by layer, so that the logits of only one layer are in memory
+    for states in (*stream, None):
         logits = trace.logits[0] if states is None else reader.read_out(states)[0]  # (T, V)
         best = logits.softmax(dim=-1).topk(min(top, logits.size(-1)), dim=-1)
         of_answers = logits.gather(-1, answers[:, None])  # (T, 1)
@@ -90,8 +91,8 @@ class Similarity:
 
     words: tuple[str, ...]  # (W,), as typed; a word may be there twice
     tokens: tuple[tuple[Token, ...], ...]  # (W,), the tokens of each word
-    embeddings: Tensor  # (W, W), of the token embeddings, without positions
-    outputs: Tensor  # (W, W), of the encoder's outputs
+    embeddings: Tensor  # (W, W), similarities of the token embeddings, without positions
+    outputs: Tensor  # (W, W), similarities of the encoder's outputs
 
 
 @torch.inference_mode()

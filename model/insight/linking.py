@@ -9,7 +9,7 @@ import numpy as np
 from headlight.model.insight.doubt import ENGLISH, words
 from headlight.model.library.pieces import Piece, is_of_a_word, whole_words
 
-LEAST = 0.2  # the smallest share of a token's attention that is a clear link
+LEAST = 0.2  # the smallest share of a token's attention that counts as a clear link
 PRONOUNS = words("it he she they him her them his its their")
 # Words that name nothing, such as articles, auxiliary verbs and conjunctions.
 FUNCTION_WORDS = (
@@ -30,7 +30,7 @@ class Word(NamedTuple):
     """A word of a line without punctuation around it, or a token that is no word."""
 
     text: str
-    pieces: tuple[int, ...]  # the positions of its tokens in the line
+    pieces: tuple[int, ...]  # the positions of the word's tokens in the line
     is_written: bool  # True for a word, False for punctuation or a special token
 
     @property
@@ -54,7 +54,7 @@ class Linked(NamedTuple):
 
     sentences: int  # the number of all sentences
     hits: np.ndarray  # (layers, H) the number of sentences that each head links
-    chance: float  # the number if a head picked another word at random
+    chance: float  # the number of sentences if a head picked another word at random
 
 
 def words_of(line: Sequence[Piece]) -> list[Word]:
@@ -83,8 +83,8 @@ def leading_query(weights: np.ndarray, line: Sequence[Piece]) -> int | None:
     """Return the token of an English line that a head's `weights` (Q, K) link most clearly.
 
     Only tokens of pronouns are considered, or of content words in a line without pronouns. A token
-    is linked if it looks most at another word, which is a content word. Returns None if no token is
-    linked, or if the strongest link is below `LEAST`.
+    is linked if it looks most at another word, and that is a content word. Returns None if no token
+    is linked, or if the strongest link is below `LEAST`.
     """
     both = words_of(line)
     sums = on_words(weights, both)  # (Q, W)

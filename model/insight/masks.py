@@ -1,4 +1,4 @@
-"""The masks that a model's layers had in a run, and what computing a mask's cells would cost."""
+"""The masks that a model's layers had in a run, and the cost of computing only a mask's cells."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Method = Literal["-inf", "large negative", "zero after"]
 LARGE_NEGATIVE = -1e9
 BY_NAME = {mask.name: mask for mask in MASKS}
 CELLS_AT_ONCE = 2**22
-REACH_WITHIN = 256  # reach is counted on this many tokens of a text at most
+REACH_WITHIN = 256  # the reach of a mask is counted on at most this many tokens of a text
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class OwnMask:
 
 
 def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:
-    """Return the masks of all layers in a run, each with the layers that share it."""
+    """Return the different masks of a run, each with the layers that have this mask."""
     groups: dict[tuple, list[Site]] = {}
     for site in reader.shape.sites:
         looks = site.kind, trace.visible(site).numpy(force=True).tobytes()
@@ -44,7 +44,7 @@ def own_masks(reader: Reader, trace: Trace) -> list[OwnMask]:
 
 
 def own_mask(trace: Trace, sites: Sequence[Site], configured: Sequence[NamedMask]) -> OwnMask:
-    """Compare the mask that some layers had with their configuration, except at padding."""
+    """Compare the mask that some layers had with their configured mask, except at padding."""
     site = sites[0]
     visible = trace.visible(site).cpu()
     queries, keys = map(torch.arange, visible.shape)
@@ -63,7 +63,7 @@ def own_mask(trace: Trace, sites: Sequence[Site], configured: Sequence[NamedMask
 
 
 def unpadded(trace: Trace, site: Site) -> Tensor:
-    """Return which cells (Q, K) of a site have a query and a key that are no padding."""
+    """Return which cells (Q, K) of an attention block have neither query nor key as padding."""
     query, key = (
         torch.tensor([not token.is_padding for token in tokens])
         for tokens in (trace.query_tokens(site), trace.key_tokens(site))
@@ -129,7 +129,8 @@ def most_kept(last_query: Tensor) -> int:
     """
     steps = len(last_query)
     seen = last_query >= 0
-    # In a prefix, a key may be seen only by queries before its own: it counts from their last one.
+    # In a prefix, earlier queries see later keys. If only earlier queries see a key, the key counts
+    # from the step of the last of these queries.
     written = torch.minimum(torch.arange(steps), last_query)[seen]
     change = torch.zeros(steps + 1, dtype=torch.long)
     change.index_add_(0, written, torch.ones_like(written))
@@ -153,7 +154,7 @@ def reach(layers: Iterable[Tensor]) -> int:
 def masked_softmax(scores: Tensor, visible: Tensor, method: Method) -> Tensor:
     """Return the softmax of scores (..., Q, K) with cells blocked by one of three methods.
 
-    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as much code does: a row
+    `attend` uses "-inf". "large negative" adds -1e9 to blocked scores, as many programs do: a row
     that is wholly blocked then spreads its weight over the blocked keys. "zero after" takes the
     softmax over all keys and sets blocked weights to 0: the rows no longer sum to 1.
     """

@@ -17,9 +17,9 @@ from headlight.model.tokens import Token
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, RunEdits, Site
 
-SEQUENCES = 4  # random sequences per test, whose scores are averaged
+SEQUENCES = 4  # the number of random sequences in a test; a head's scores on them are averaged
 LONGEST = 25  # the most random tokens in a sequence, before it is repeated
-SPECIAL = 8  # positions reserved for special tokens
+SPECIAL = 8  # the number of positions reserved for special tokens
 OVER_ROWS = (
     "the mean is over the rows that have such a token, while TransformerLens divides by all rows"
 )
@@ -30,11 +30,11 @@ class Role:
     """A role of heads, its test, and the kinds of attention that have it."""
 
     title: str
-    definition: str  # says what the score is
+    definition: str  # a text that says what the score is
     source: str
-    chance: str  # says which score a head without the role reaches
+    chance: str  # a text on the score that a head without the role reaches
     kinds: tuple[Kind, ...]
-    elsewhere: str  # says why the other kinds of attention have no heads with this role
+    elsewhere: str  # a text on why the other kinds of attention have no heads with this role
 
 
 ROLES = {
@@ -89,7 +89,8 @@ NO_VALUES = "The outputs of this model's heads are not known, so copying cannot 
 class RoleScores:
     """The scores of all heads in the tests of their roles.
 
-    A role is missing if the model cannot be tested for it, and a kind if it has no such heads.
+    A role is missing if the model cannot be tested for it. Under a role, a kind of attention is
+    missing if it has no heads with this role.
     """
 
     scores: Mapping[str, Mapping[Kind, Tensor]]  # (layers, H) from 0 to 1, by role and by kind
@@ -138,7 +139,7 @@ def role_scores(reader: Reader, seed: int = 0, edits: RunEdits | None = None) ->
 
 
 def random_ids(reader: Reader, chance: random.Random) -> list[int]:
-    """Return up to LONGEST different random ids of a vocabulary, as many as fit in twice."""
+    """Return up to LONGEST different random ids, few enough to be read twice in a row."""
     vocabulary = reader.vocabulary
     count = min(LONGEST, (reader.shape.max_positions - SPECIAL) // 2, len(vocabulary))
     if count < 2:
@@ -152,7 +153,7 @@ def first_place(tokens: Sequence[Token], ids: Sequence[int]) -> int:
 
 
 def score(reader: Reader, trace: Trace, role: str, site: Site, ids: Sequence[int]) -> Tensor:
-    """Return the score of each head of a site in one test (H,), for ids that were read twice."""
+    """Return each head's score (H,) of one test in an attention block; `ids` were read twice."""
     count = len(ids)
     first = first_place(trace.key_tokens(site), ids)
     if role == "copying":
@@ -175,7 +176,7 @@ def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence
     Source: the output-value circuit of Elhage et al. (2021), "copying", without the norms.
     """
     own = unembedding[list(ids)].float()  # (N, d_model)
-    # A logit minus the mean logit is the product with its token's row minus the mean row.
+    # The product with a token's row minus the mean row is the token's logit minus the mean logit.
     own = own - unembedding.float().mean(dim=0)
     handed_on = values.float() @ to_stream.float()  # (H, N, d_model)
     return ((handed_on * own).sum(dim=-1) > 0).float().mean(dim=-1)
@@ -184,8 +185,8 @@ def copied(values: Tensor, to_stream: Tensor, unembedding: Tensor, ids: Sequence
 def previous_token(weights: Tensor) -> Tensor:
     """Return the mean weight on the previous token: (..., Q, Q) -> (...).
 
-    Source: Voita et al., "Analyzing Multi-Head Self-Attention" (2019), section 5.1 (there, the
-    share of tokens whose largest weight is there); Elhage et al. (2021).
+    Source: Elhage et al. (2021); Voita et al., "Analyzing Multi-Head Self-Attention" (2019),
+    section 5.1, who count the tokens with the largest weight on the previous token instead.
     """
     return weights.diagonal(-1, -2, -1).mean(dim=-1)
 
@@ -193,7 +194,7 @@ def previous_token(weights: Tensor) -> Tensor:
 def duplicate_token(weights: Tensor, both: bool = False) -> Tensor:
     """Return the mean weight on the same token in the other reading: (..., 2 N, 2 N) -> (...).
 
-    The mean is over the queries of the second reading, which may look back, or of `both` readings.
+    The mean is over the queries of the second reading or, with `both`, of both readings.
     Source: Wang et al., "Interpretability in the Wild" (2023), section 3.
     """
     count = weights.size(-1) // 2
@@ -203,7 +204,7 @@ def duplicate_token(weights: Tensor, both: bool = False) -> Tensor:
 
 
 def induction(weights: Tensor) -> Tensor:
-    """Return the mean weight, in the second reading, on the token that followed in the first.
+    """Return the mean weight, in the second reading, on what followed the same token in the first.
 
     Shapes: (..., 2 N, 2 N) -> (...).
 

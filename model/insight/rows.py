@@ -1,6 +1,6 @@
-"""Scores of rows of attention weights, one number per row, for the badges and the atlas.
+"""Scores of rows of attention weights, one number per row, for heads' badges and the Atlas page.
 
-A score takes rows and returns a number for each row, and whether it is defined for that row. Any
+A score takes rows, and returns a number for each row and whether this number is defined. Any
 leading dimensions are allowed: layers, sentences, heads. A pattern is a score, with the threshold
 from which on a head gets a badge.
 """
@@ -31,7 +31,7 @@ class Rows:
 
     @cached_property
     def choice(self) -> Tensor:
-        """The queries (..., Q) that see more than one key; others say nothing about a head."""
+        """The queries (..., Q) that see several keys; only their weights depend on the head."""
         return (self.visible.sum(dim=-1) > 1) & self.queries
 
     @cached_property
@@ -53,7 +53,7 @@ class Rows:
         return keys - queries[:, None]
 
     def has_key_at(self, offset: int) -> Tensor:
-        """Return which queries (..., Q) have a choice, and a key `offset` positions after them."""
+        """Return which queries (..., Q) see several keys and have one `offset` positions ahead."""
         keys = self.weights.size(-1)
         neighbours = torch.arange(self.weights.size(-2), device=self.weights.device) + offset
         inside = (neighbours >= 0) & (neighbours < keys)
@@ -93,13 +93,13 @@ def weight_at_offset(offset: int) -> Score:
 
 
 def weight_on(sort: str, *, of_others: bool = False) -> Score:
-    """Return the weight on a group of keys; `of_others` leaves out queries of the same group."""
+    """Return the weight on a group of keys; with `of_others`, queries in the group do not count."""
 
     def score(rows: Rows) -> tuple[Tensor, Tensor]:
         sorted_keys = rows.keys[sort]
         leaves_out = of_others and rows.kind != "cross"
         chosen = rows.choice & ~sorted_keys if leaves_out else rows.choice
-        # The score is not defined for a sentence without such a key.
+        # The score is not defined for a sentence without a key of the group.
         exists = sorted_keys.any(dim=-1, keepdim=True)
         weights = sorted_keys.to(rows.weights)[..., None]  # (..., K, 1)
         return (rows.weights @ weights)[..., 0], chosen & exists
@@ -171,11 +171,11 @@ class Pattern:
 
     name: str
     definition: str
-    kinds: tuple[Kind, ...]  # the kinds of attention in which it can occur
+    kinds: tuple[Kind, ...]  # the kinds of attention in which this pattern can occur
     threshold: float
     score: Score
     source: str
-    lowest: float = 0.0  # the lowest score that a row can have
+    lowest: float = 0.0  # the lowest score that a row can have by this pattern
 
 
 CLARK = "Clark et al. 2019, What Does BERT Look At?"

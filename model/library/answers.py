@@ -1,4 +1,4 @@
-"""What a model with an output head predicts, and which of its numbers effects are measured on."""
+"""What a model with an output head predicts, and the objective that effects are measured on."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ class NamedIds(Protocol):
     """A vocabulary that gives the text of an id."""
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as in a text of only this token."""
+        """Return the piece of an id, as it is in a text of only this token."""
         ...
 
 
 class Answer(NamedTuple):
     """The words of a text that answer a question, and their probability in the model."""
 
-    start: int  # positions of its first and last token
+    start: int  # the positions of the answer's first and last token
     end: int
-    text: str  # its words with spaces between them
-    probability: float  # of this beginning times that of this end
+    text: str  # the answer's words with spaces between them
+    probability: float  # the probability of this first token times that of this last token
 
 
 class AnswerReader:
-    """Reads the rows of logits that a model's output head gives; without a `head` there are none.
+    """Reads the logits that a model's output head gives; without a `head` there are no logits.
 
     `classes` are the names of the classes by number. `ends` are the ids that end a decoder's text,
     the usual one first.
@@ -56,8 +56,8 @@ class AnswerReader:
     def rows(self, trace: Trace, outputs: Mapping[str, Tensor]) -> Tensor | None:
         """Return the rows (B, N, V) of a head's logits that apply to the tokens of a trace.
 
-        A row for every token that a decoder read or that gets a tag, for each masked token, for
-        the classes of a text, for each label or score, or for each end of an answer.
+        There is one row for each token that a decoder read or that gets a tag, for each masked
+        token, for the classes of a text, for each label or score, or for each end of an answer.
         """
         if self.head is None:
             return None
@@ -69,7 +69,7 @@ class AnswerReader:
         return logits[:, masked_positions(trace)] if self.head == "masked words" else logits
 
     def questions(self, trace: Trace) -> list[Question]:
-        """Return the questions that a trace's logits answer; of a decoder only the last row's."""
+        """Return the questions that a trace's logits answer; for a decoder, only the next token."""
         if self.head == "next token":
             return [Question("The next token", len(read_ids(trace)) - 1)]
         if self.head == "masked words":
@@ -94,7 +94,7 @@ class AnswerReader:
 
     @property
     def scores(self) -> int:
-        """The number of scores that a head of scores gives."""
+        """The number of scores, if the model's output head gives scores."""
         return max(1, len(self.classes))
 
     def name(self, index: int) -> str:
@@ -102,14 +102,14 @@ class AnswerReader:
         return self.classes.get(index, f"Class {index + 1}")
 
     def score_name(self, row: int) -> str:
-        """Return the name of a score; a model's only one needs none."""
+        """Return the name of a score, or 'The score' if the model gives only one."""
         return "The score" if self.scores == 1 else f"The score “{self.name(row)}”"
 
     def label(self, trace: Trace, row: int, index: int) -> str:
-        """Return the text of an answer in a row of logits.
+        """Return the text of one possible answer in a row of logits.
 
         It is a token of the vocabulary, a class, whether a text has a label, or a position with its
-        token: 5: Paris.
+        token, such as '5: Paris'.
         """
         if self.head in ("class", "tags"):
             return self.name(index)
@@ -124,7 +124,7 @@ class AnswerReader:
     def objective(
         self, trace: Trace, site: Site | None = None, query: int | None = None
     ) -> Objective | None:
-        """Return the tokens that a decoder should write, or the model's likeliest prediction.
+        """Return the objective: the tokens a decoder should write, or the likeliest prediction.
 
         With one query of a decoder it is only the token after that query. For masked words it is
         the words that were hidden, even if others are likelier. It is None without a head, if no
@@ -171,7 +171,7 @@ class AnswerReader:
         return Objective.of(what, ids, texts, each)
 
     def following(self, trace: Trace) -> tuple[str, dict[int, int]]:
-        """Return a description of the tokens after the first, and their ids by row.
+        """Return a description of the tokens after the first one, and the id that follows each row.
 
         The end token is one of them in an encoder-decoder, if the target ends.
         """
@@ -201,7 +201,7 @@ class Answering:
         return self.answers.questions(trace)
 
     def label(self, trace: Trace, question: Question, index: int) -> str:
-        """Return the text of an answer to a question, such as a token, a class, or 5: Paris."""
+        """Return the text of an answer to a question, such as a token, a class, or '5: Paris'."""
         return self.answers.label(trace, question.row, index)
 
     def objective(
@@ -215,7 +215,7 @@ class Answering:
 
 
 class PieceReader(Answering, Reader):
-    """A reader whose texts are pieces by its `tokens`."""
+    """A reader that splits a text into pieces by the tokenizer `tokens`."""
 
     tokens: PieceTokenizer
 

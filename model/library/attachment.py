@@ -1,7 +1,7 @@
 """Attach to a model of the transformers library, and find the modules in which it attends.
 
 `set_attn_implementation` only warns if a model, or some layers of a hybrid, do not get attention by
-its name. So the model is called with the library's own attention and with ours.
+its name. So the outputs with the library's own attention are compared with the outputs with ours.
 
 A model with its own attention code is watched where it calls torch. It reads a trial batch whose
 source and target have different lengths, so that the shape of weights shows the kind of attention.
@@ -51,7 +51,8 @@ NO_PROJECTIONS: Mapping[Ability, str] = {
     ),
 }
 CROSS = ("encoder_attn", "encdecattention", "crossattention", "cross_attn", "cross_attention")
-TEXTS, SOURCE, TARGET = 2, 37, 23  # the trial batch: its texts, and tokens of each
+# the trial batch: how many texts, and how many source and target tokens in each
+TEXTS, SOURCE, TARGET = 2, 37, 23
 
 
 class PartlyRecordedError(LoadingError):
@@ -67,21 +68,26 @@ class PartlyRecordedError(LoadingError):
 
 @dataclass(frozen=True)
 class Attachment:
-    """A model's attention: its sites, layers and heads, and how exactly they are recorded."""
+    """A model's attention blocks (sites), layers and heads, and how exactly they are recorded."""
 
     sites: AttentionSites
-    kinds: Mapping[Kind, tuple[int, int]]  # the layers of each kind, and the heads of a layer
-    parity: Parity = Parity(math.nan, math.nan)  # NaN until it is measured
-    writes: bool = True  # True if writing step by step agrees with the whole text
-    decoder: DecoderModules | MaybeNone = None  # None unless its stream is known to be a sum
-    groups: Mapping[Kind, int] = field(default_factory=dict)  # how many heads share keys and values
-    rotary: Mapping[Site, Rotary] = field(default_factory=dict)  # sites with rotary positions
+    # the number of layers of each kind of attention, and of heads in a layer
+    kinds: Mapping[Kind, tuple[int, int]]
+    # the measured differences from the library; NaN until they are measured
+    parity: Parity = Parity(math.nan, math.nan)
+    writes: bool = True  # True if writing step by step gives the same as reading the whole text
+    # the modules whose outputs sum to the decoder's stream; None if unknown
+    decoder: DecoderModules | MaybeNone = None
+    # how many heads share each key and value
+    groups: Mapping[Kind, int] = field(default_factory=dict)
+    # the rotary positions of each attention block that has them
+    rotary: Mapping[Site, Rotary] = field(default_factory=dict)
     moves: bool = False  # True if tokens can be moved to other positions
     reference: str = "transformers' own classes"  # what `parity` compares with
 
     @property
     def missing(self) -> Mapping[Ability, str]:
-        """The abilities that models attached in this way lack, each with a sentence why."""
+        """The abilities that this model lacks, each with a sentence that says why."""
         return {}
 
     def watching(self, run: Run, *, first_query: int = 0) -> AbstractContextManager[None]:
@@ -89,7 +95,7 @@ class Attachment:
         return watching(run, self.sites, first_query=first_query)
 
     def heads_to_stream(self, model: nn.Module, site: Site) -> Tensor | MaybeNone:
-        """Return a site's output projection, split by heads; see `heads_to_stream`."""
+        """Return an attention block's output projection, split by heads."""
         module = next(part for part, sites in self.sites.modules.items() if site in sites)
         return heads_to_stream(model, module, self.kinds[site.kind][1])
 
@@ -147,7 +153,7 @@ def attach(
 def decoder_of(
     model: PreTrainedModel, inputs: Mapping[str, Tensor], sites: AttentionSites, trace: Trace
 ) -> DecoderModules | None:
-    """Return the modules whose outputs sum to the decoder's stream, or None; see `find_modules`."""
+    """Return the modules whose outputs sum to the decoder's stream; None if they are unknown."""
     attending = {site: module for module, several in sites.modules.items() for site in several}
     records = {site: record for site, record in trace.attention.items() if site.kind != "encoder"}
     return find_modules(model, inputs, {site: attending[site] for site in records}, records)
@@ -168,7 +174,7 @@ def is_causal(trace: Trace, site: Site) -> bool:
 
 
 def is_rotated(model: nn.Module) -> bool:
-    """Return whether a model has rotary positions, as the names of its parts tell."""
+    """Return whether a model has rotary positions, judged by the names of its parts."""
     names = (name for part in model.modules() for name in (type(part).__name__, *vars(part)))
     return any(word in name.lower() for name in names for word in ("rotary", "rope"))
 
@@ -184,7 +190,7 @@ def kinds_of(trace: Trace) -> dict[Kind, tuple[int, int]]:
 
 
 def groups_of(trace: Trace) -> dict[Kind, int]:
-    """Return how many heads share keys and values, for each kind whose layers all agree."""
+    """Return how many heads share each key and value, by kind, if all layers of a kind agree."""
     sizes: dict[Kind, set[int]] = defaultdict(set)
     for site, record in trace.attention.items():
         heads = record.weights.size(1)
@@ -198,7 +204,7 @@ class CodeAttachment(Attachment):
 
     sites: CodeSites
     projections: bool = False  # True if the output projections are known
-    outputs: int = 0  # the width of the outputs of a module that was given in memory
+    outputs: int = 0  # the width of the outputs of a module that was passed as an object
 
     @property
     def missing(self) -> Mapping[Ability, str]:
@@ -251,7 +257,7 @@ def try_out(model: PreTrainedModel, name: str) -> Observed:
             call(model, inputs)
     except IncompleteError:
         raise
-    except Exception as error:  # of any kind: other inputs, other shapes
+    except Exception as error:  # any error: the model may need other inputs or other shapes
         raise LoadingError(
             f"{name} is of the type {model.config.model_type}, which cannot read a text of "
             f"{SOURCE} tokens: {error} Choose another model."

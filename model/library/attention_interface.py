@@ -31,7 +31,7 @@ NAME = "headlight"  # the library treats names with "sdpa", "flex" or "flash" in
 
 @dataclass(frozen=True)
 class AttentionSites:
-    """The modules of a model that attend, and their sites.
+    """The modules of a model that attend, and their sites (the attention blocks they compute).
 
     A module that several layers share, as in ALBERT, has several sites, in the order of its calls.
     """
@@ -45,10 +45,12 @@ class Watch:
     """The record and the edits of one watched call of a model, or of one generation."""
 
     run: Run
-    site_of: Callable[[nn.Module], Site]  # returns the site of a module's next call
+    # returns the attention block that a module's next call computes
+    site_of: Callable[[nn.Module], Site]
     rotated: bool = False
     first_query: int = 0  # the position of the first query of the first call
-    queries: Counter[Site] = field(default_factory=Counter)  # the number of queries so far
+    # the number of queries of each attention block so far
+    queries: Counter[Site] = field(default_factory=Counter)
 
     def positions(self, site: Site, queries: int, keys: int) -> tuple[int, int]:
         """Return the positions of the first query and the first key, and count the queries.
@@ -81,9 +83,9 @@ def watching(
 ) -> Iterator[None]:
     """Let calls of a model in this context and thread record into `run.trace`, under its edits.
 
-    With a cache, `first_query` is the number of earlier positions; calls in the same context, as in
-    a generation, count further, and the trace keeps the last call. If there is nothing to record or
-    to edit, the model is as fast as with its own attention.
+    With a cache, `first_query` is the number of earlier positions; later calls in the same context,
+    as in a generation, continue this count, and the trace keeps the last call. If there is nothing
+    to record or to edit, the model is as fast as with its own attention.
     """
     if run.trace is None and not run.edits:
         yield
@@ -134,9 +136,9 @@ def attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    softcap: float | None = None,  # in Gemma 2
-    position_bias: Tensor | None = None,  # in T5
-    s_aux: Tensor | None = None,  # the sinks of GPT-OSS
+    softcap: float | None = None,  # the limit on scores, in Gemma 2
+    position_bias: Tensor | None = None,  # the bias for relative positions, in T5
+    s_aux: Tensor | None = None,  # the attention sinks, in GPT-OSS
     **options: Any,
 ) -> tuple[Tensor, Tensor | None]:
     """Attend like the library's eager attention; return heads (B, Q, H, D), weights (B, H, Q, K).
@@ -148,7 +150,7 @@ def attention(
     site = None if watch is None else watch.site_of(module)
     edit = UNCHANGED if watch is None else watch.run.edits.get(site, UNCHANGED)
     if watch is not None and watch.run.trace is None and edit is UNCHANGED:
-        site = None  # nothing is recorded or edited
+        site = None  # without a site, nothing is recorded or edited
     if site is None and softcap is None and s_aux is None:
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -165,7 +167,8 @@ def attention(
     if watch is not None and site is not None:
         first_query, first_key = watch.positions(site, query.size(2), key.size(2))
     dtype = query.dtype
-    if replaces_steps(edit) or torch.is_grad_enabled():  # they use recorded numbers: float32
+    # edits of any step, and gradients, use the recorded numbers, which are float32
+    if replaces_steps(edit) or torch.is_grad_enabled():
         query, key, value = query.float(), key.float(), value.float()
     record = attend(
         query, key, value, as_visible(attention_mask, key.size(2)), edit.at(first_query, first_key),
@@ -203,8 +206,8 @@ def attend(
     """Attend and record every stage, like `attend` of model/transformer/attention.py.
 
     Shapes: query (B, H, Q, D), key and value (B, key heads, K, D); `visible` broadcasts to
-    (B, H, Q, K). It also does what only other models do: a `bias`, a `softcap`, `sinks`, and a
-    query that was `scaled_before`, as in OPT, which the record undoes.
+    (B, H, Q, K). Unlike that function, it also takes a `bias`, a `softcap`, `sinks`, and a query
+    that was already `scaled_before`, as in OPT. The record has the query without this scaling.
     """
     group = query.size(1) // key.size(1)
     key_heads = key.size(1) if group > 1 else None

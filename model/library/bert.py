@@ -69,7 +69,8 @@ class Bert(nn.Module):
         self.tokens = embeddings.word_embeddings
         self.segments = embeddings.token_type_embeddings
         self.norm = embeddings.LayerNorm
-        with torch.device("meta"):  # these weights are replaced, so they take no memory
+        # on this device, new weights take no memory; they are replaced below
+        with torch.device("meta"):
             self.positions = Positions(config)
             layers = [EncoderLayer(config, layer) for layer in range(config.encoder_layers)]
         self.positions.table = embeddings.position_embeddings.weight
@@ -86,7 +87,7 @@ class Bert(nn.Module):
 
     @property
     def encoder(self) -> Bert:
-        """The model itself, as it is only an encoder; a Transformer's encoder has the same name."""
+        """The model itself, which is only an encoder. A Transformer has this attribute, too."""
         return self
 
     def attention_at(self, site: Site) -> MultiHeadAttention:

@@ -81,7 +81,7 @@ class WordPieces(PieceTokenizer):
         return text, Piece(index, self.name(index), 0, 0, role=self.role(index))
 
     def with_spans(self, encoding: tokenizers.Encoding, texts: Sequence[str]) -> list[Piece]:
-        """Return the pieces of an encoding, with their words counted over both texts."""
+        """Return the pieces of an encoding; their words are numbered through both texts."""
         pieces: list[Piece] = []
         word, before = -1, None
         for index, text, (start, end), segment, number, sequence in zip(
@@ -124,7 +124,7 @@ class BertReader(PieceReader):
         self.shape = shape_of(model.config)
 
     def tokenized(self, request: Request) -> Trace:
-        """Return a trace with only its tokens, which are Pieces; see `read` for the errors.
+        """Return a trace with only its tokens; see `read` for the errors.
 
         The tokens are Pieces. After a run, all sites of the trace are the encoder's, and its logits
         have the rows of `AnswerReader.rows`.

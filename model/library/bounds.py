@@ -20,17 +20,19 @@ from headlight.model.library.hub import CONFIG_FILE, LoadingError
 
 MEGABYTE = 1024**2
 TOKENIZER_CONFIG = "tokenizer_config.json"
-TEXTS = (".json", ".txt", ".model", ".spm", ".jinja")  # files that a library reads, except weights
+# the endings of files that a library reads, except weights
+TEXTS = (".json", ".txt", ".model", ".spm", ".jinja")
 LARGEST_CONFIG = 4 * MEGABYTE
 LARGEST_TEXT = 64 * MEGABYTE
 LARGEST_HEADER = 16 * MEGABYTE
-MOST_TENSORS = 30_000  # tensors in one file
+MOST_TENSORS = 30_000  # the most tensors in one file
 LENGTH_BYTES = 8  # bytes at the beginning of a file of weights that hold the header's length
-# Names of numbers in a configuration for which the library makes a list of so many entries.
+# Names of entries of a configuration. The library makes a list as long as the number in them.
 COUNTS = re.compile(r".*(layer|depth|label|num_block|extra_ids|words).*|offset")
-MOST_LISTED = 30_000  # the largest such number
-MOST_GROWTH = 100  # characters that a tokenizer may make of one; those of sentencepiece make 30
-# A model may be larger than its file, which lacks computed tables and holds tied weights once.
+MOST_LISTED = 30_000  # the largest number that such an entry may have
+# the most characters that a tokenizer may make of one; sentencepiece makes up to 30
+MOST_GROWTH = 100
+# A model may be larger than its file: the file lacks computed tables, and has tied weights once.
 BYTES_A_NUMBER, MORE_BYTES = 12, 128 * MEGABYTE
 PARTS_A_TENSOR, MORE_PARTS = 20, 1_000
 MAKING = {"arange", "empty", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros"}
@@ -133,8 +135,10 @@ class Counted(TorchFunctionMode):
 
     def __init__(self, numbers: int, tensors: int) -> None:
         super().__init__()
-        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES  # bytes that it may still allocate
-        self.parts = PARTS_A_TENSOR * tensors + MORE_PARTS  # tensors that it may still make
+        # the bytes that the model may still allocate
+        self.bytes = BYTES_A_NUMBER * numbers + MORE_BYTES
+        # the number of tensors that the model may still make
+        self.parts = PARTS_A_TENSOR * tensors + MORE_PARTS
 
     def __torch_function__(
         self, function: Callable, types: object, args: tuple = (), kwargs: dict | None = None

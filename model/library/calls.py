@@ -1,4 +1,4 @@
-"""Calling a model of the transformers library on the tokens of traces, under edits."""
+"""Calls a model of the transformers library on the tokens of traces, with edits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Calls:
         self.takes_types = types > 1 and "token_type_ids" in named
 
     def __call__(self, trace: Trace, run: Run, **options: bool) -> Mapping[str, Tensor]:
-        """Call the model on a trace's tokens, repeated for each row of edits that are a batch."""
+        """Call the model on a trace's tokens, with one row for each row of a batch of edits."""
         rows = max((edit.batch for edit in attention_edits(run.edits).values()), default=1)
         return self.together([trace] * rows, run, **options)
 
@@ -84,7 +84,7 @@ def attention_edits(edits: RunEdits) -> dict[Site, Edit]:
 
 
 def last_states(outputs: Mapping[str, Tensor], side: Side) -> dict[Side, Tensor]:
-    """Return the last hidden states (B, T, d_model) by side, of both or of the model's only one."""
+    """Return the last hidden states (B, T, d_model) of each side that the model has."""
     if "encoder_last_hidden_state" in outputs:
         return {
             "encoder": outputs["encoder_last_hidden_state"].float(),

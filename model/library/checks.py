@@ -13,14 +13,15 @@ from torch import Tensor, nn
 from headlight.model.library.hub import LoadingError, first_line
 from headlight.model.trace import Trace
 
-# The most by which a watched call's outputs may differ, as a share of the largest output, by type.
+# By dtype, the largest difference that a watched call's outputs may have from those of an unwatched
+# call, as a share of the largest output.
 LARGEST = {torch.float16: 1e-2, torch.bfloat16: 5e-2}
 LARGEST_OF_OTHERS = 1e-4
-PANIC = "PanicException"  # a panic in Rust; not an Exception, and its class cannot be imported
+PANIC = "PanicException"  # the class of a panic in Rust: it is no Exception, and cannot be imported
 
 
 def check_openable(model: object) -> None:
-    """Raise ValueError, with a message that says what to do, if a model cannot be watched."""
+    """Raise ValueError, with a message that says what to do, if a model cannot be recorded."""
     name = type(model).__name__
     if not isinstance(model, nn.Module):
         raise ValueError(f"{name} is not a torch.nn.Module: give the model itself.")
@@ -156,7 +157,7 @@ def check_numbers(trace: Trace) -> None:
     states = trace.outputs.values()
     logits = trace.logits
     if not all(map(are_numbers, states)) or (
-        # Logits may be minus infinity: a model rules out tokens so.
+        # Logits may be minus infinity, because this is how a model rules out tokens.
         logits is not None and logits.numel() and not bool(logits.max() < math.inf)
     ):
         raise ValueError(
@@ -166,5 +167,5 @@ def check_numbers(trace: Trace) -> None:
 
 
 def are_numbers(numbers: Tensor) -> bool:
-    """Return whether all numbers are finite, without copying them."""
+    """Return whether all numbers of a tensor are finite, without copying the tensor."""
     return not numbers.numel() or bool((numbers.max() - numbers.min()).isfinite())

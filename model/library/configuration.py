@@ -19,7 +19,8 @@ def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
     """
     if not config.is_encoder_decoder:
         return Counter({"encoder": getattr(config.get_text_config(), "num_hidden_layers", 0)})
-    encoder = getattr(config, "encoder", config.get_text_config(encoder=True))  # the first: T5Gemma
+    # T5Gemma's config has an entry "encoder"
+    encoder = getattr(config, "encoder", config.get_text_config(encoder=True))
     decoder = config.get_text_config(decoder=True)
     layers = getattr(decoder, "num_decoder_layers", None) or decoder.num_hidden_layers
     counts = getattr(encoder, "num_hidden_layers", 0), layers, layers
@@ -27,7 +28,7 @@ def expected_layers(config: PreTrainedConfig) -> Counter[Kind]:
 
 
 def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, ...]:
-    """Return the masks of a site by its model's configuration, except for padding.
+    """Return the masks that the configuration gives to an attention block, except padding.
 
     A decoder's layers have the look-ahead mask, and some also have a window or blocks.
     """
@@ -35,7 +36,8 @@ def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, .
         return ()
     part = part_of(config, site)
     own: tuple[NamedMask, ...] = (("look-ahead", ()),) if site.kind == "decoder" else ()
-    names = "sliding_window", "window_size", "local_radius"  # most models, GPT-Neo, LongT5
+    # the name of the window in most models, in GPT-Neo, and in LongT5
+    names = "sliding_window", "window_size", "local_radius"
     window = next(filter(None, (getattr(part, name, None) for name in names)), None)
     chunk = getattr(part, "attention_chunk_size", None)
     kind = layer_type(part, site)

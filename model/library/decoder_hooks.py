@@ -1,6 +1,7 @@
-"""Hooks that capture what a decoder's modules compute, or hold its norms, in one thread.
+"""Hooks that capture what a decoder's modules compute, or fix the scales of its norms.
 
-A held norm keeps the scales of one run, which makes it linear.
+They only act in threads that ask for it. A norm whose scales are fixed at those of one run is
+linear.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,8 @@ class Captured:
 
     inputs: dict[nn.Module, Tensor] = field(default_factory=dict)
     outputs: dict[nn.Module, Tensor] = field(default_factory=dict)
-    calls: dict[nn.Module, Call] = field(default_factory=dict)  # the calls of modules that attend
+    # the last call of each module that attends
+    calls: dict[nn.Module, Call] = field(default_factory=dict)
 
 
 CAPTURED: ContextVar[Captured | None] = ContextVar("captured", default=None)
@@ -70,7 +72,7 @@ def capturing() -> Iterator[Captured]:
 
 @dataclass
 class Held:
-    """The norms in a module's first call, in the order in which they ran, for its later calls."""
+    """The norms of a module's first call, in their order; later calls use the same scales."""
 
     norms: list[FrozenNorm] = field(default_factory=list)
     place: int = 0  # the index of the next norm; set to 0 before every later call of the module
@@ -91,7 +93,7 @@ def holding() -> Iterator[Held]:
 
 
 def hold(norm: nn.Module, inputs: tuple[Tensor, ...], outputs: Tensor) -> Tensor | None:
-    """Compute a norm with the scales of the first call if this thread is `holding`; a hook."""
+    """Compute a norm with the scales of its first call if this thread is `holding`; a hook."""
     held = HELD.get()
     if held is None:
         return None

@@ -43,18 +43,20 @@ class BlockModules(NamedTuple):
 class DecoderModules:
     """The modules that add to a pre-norm decoder's stream, and those that read it.
 
-    They keep the hook `capture`, which does nothing in a thread that is not capturing.
+    They keep the hook `capture`, which does nothing in threads that are not `capturing`.
     """
 
-    blocks: Mapping[Block, BlockModules]  # in the order in which they add to the stream
+    # the modules of each block, in the order in which they add to the stream
+    blocks: Mapping[Block, BlockModules]
     biases: Mapping[Site, Tensor]  # (d_model,), the biases of the output projections
-    norm: nn.Module  # the last norm
+    norm: nn.Module  # the norm after the last layer
     factor: float  # the factor between the last norm's output and the output layer's input
     output: nn.Linear
     output_bias: Tensor  # (V,)
     attending: Mapping[Site, nn.Module]
-    tokens: nn.Module | None  # the table of tokens, if it is known
-    positions: nn.Module | None  # the module whose output is added to the tokens', if known
+    tokens: nn.Module | None  # the table of token embeddings; None if unknown
+    # the module whose output is added to the token embeddings; None if unknown
+    positions: nn.Module | None
 
     @property
     def feed_forwards(self) -> list[nn.Module]:
@@ -67,10 +69,10 @@ class DecoderModules:
         return self.positions if type(self.positions) is nn.Embedding else None
 
     def residual(self, captured: Captured, before: Sequence[Tensor]) -> dict[Block, ResidualRecord]:
-        """Return the stream at every block; `before` holds it (T, d_model) before each layer.
+        """Return the stream at every block; `before` is the stream (T, d_model) before each layer.
 
         Each tensor of a record is (1, T, d_model). In a layer whose blocks run side by side, each
-        block reads the stream as it was before the first.
+        block reads the stream from before the first block.
         """
         stream, records = [*before, captured.inputs[self.norm]], {}
         for block, (norm, part) in self.blocks.items():
@@ -165,7 +167,7 @@ def find_modules(
             states = states if added is None else states + added
         rest = stream[layer + 1] - states
         reads = norm_before(captured, others, dtype, states, stream[layer])
-        # In half precision the stream is rounded, and so the rest has the stream's rounding errors.
+        # In half precision the stream is rounded, so the rest has the stream's rounding errors.
         of = rest if dtype == torch.float32 else stream[layer + 1]
         part = nearest(captured.outputs, rest, dtype, of)
         blocks[Block("decoder", layer, "feed_forward")] = reads, part
@@ -202,7 +204,7 @@ def embedding_of(
 def norm_before(
     captured: Captured, readers: Iterable[nn.Module], dtype: torch.dtype, *several: Tensor
 ) -> nn.Module | None:
-    """Return the norm that reads one of several states (T, d_model), and whose output is read.
+    """Return the norm whose input is one of several states (T, d_model) and whose output is read.
 
     One of the `readers` must read its output. The states are tried in order.
     """
@@ -221,7 +223,8 @@ def nearest(
 ) -> nn.Module | None:
     """Return the module whose tensor equals the expected one except for rounding, see `is_close`.
 
-    If several do, as may happen with a few huge numbers, return the nearest one's.
+    If several modules match, as may happen with a few huge numbers, return the one with the nearest
+    tensor.
     """
     differences = {
         part: (tensor - expected).abs().max().item()
@@ -234,7 +237,7 @@ def nearest(
 def last_norm(
     captured: Captured, read: Tensor, dtype: torch.dtype
 ) -> tuple[nn.Module, float] | None:
-    """Return the norm whose output times a factor is what the output layer reads, and the factor.
+    """Return the norm before the output layer, and the factor between the norm's output and `read`.
 
     `read` is the output layer's input (T, d_model).
     """

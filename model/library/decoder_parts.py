@@ -32,7 +32,8 @@ from headlight.model.stream import (
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Run, Site
 
-MEMORIES = ("key_value_states", "encoder_hidden_states")  # arguments that hold an encoder's output
+# the names of arguments that hold an encoder's output
+MEMORIES = ("key_value_states", "encoder_hidden_states")
 
 
 class End(NamedTuple):
@@ -81,7 +82,7 @@ class CapturedRun:
         return query, key
 
     def call_again(self, score: ScoreAddress, factor: float = 1.0) -> tuple[End, End]:
-        """Call the attention module of a score's site on its recorded input, times a factor."""
+        """Call the attention module that computed a score on its recorded input, times a factor."""
         module = self.attached.decoder.attending[score.site]
         args, options = self.captured.calls[module]
 

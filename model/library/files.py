@@ -66,7 +66,7 @@ def read_config(name: str) -> PreTrainedConfig:
     model_type = type_of_model(folder, name)
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-    except Exception as error:  # of many kinds, from a wrong type to an unknown model_type
+    except Exception as error:  # errors of many kinds, from a wrong type to an unknown model_type
         raise LoadingError(
             f"The transformers library cannot read the {CONFIG_FILE} of {name}, of the type "
             f"{model_type[:60]!r}: {first_line(error)} Models that bring code of their own are not "
@@ -134,7 +134,7 @@ def numbers_by_dtype(folder: Path) -> Counter[str]:
 def saved_tensors(paths: Iterable[Path]) -> Iterator[tuple[str, str, int]]:
     """Yield the name, the dtype and the number of weights of each tensor in safetensors files."""
     for path in paths:
-        # As torch tensors, opening the file would reserve as much memory as it is long.
+        # If opened for torch, the file would reserve as much memory as it is long.
         with reading(path), safe_open(path, framework="numpy") as file:
             names = file.keys()
             for name, tensor in zip(names, map(file.get_slice, names), strict=True):
@@ -203,7 +203,7 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
     from transformers import AutoTokenizer
 
     check_files(folder)
-    # Without any of these transformers makes an empty tokenizer, and does not say so.
+    # Without any of these files, transformers makes an empty tokenizer and does not say so.
     if not any((folder / name).is_file() for name in VOCABULARIES):
         raise LoadingError(
             f"{folder} has no tokenizer. Save the model's tokenizer there too, with its "
@@ -214,11 +214,12 @@ def read_tokenizer(folder: Path, config: PreTrainedConfig) -> PreTrainedTokenize
         tokenizer = AutoTokenizer.from_pretrained(
             folder, config=config, trust_remote_code=False, local_files_only=True
         )
-        # Its normalizer may come from a file that was not checked, such as sentencepiece's.
+        # The tokenizer's normalizer may come from a file that was not checked, such as
+        # sentencepiece's.
         if normalizer := getattr(getattr(tokenizer, "backend_tokenizer", None), "normalizer", None):
             check_growth(json.loads(normalizer.__getstate__()))
         return tokenizer
-    except Exception as error:  # the libraries underneath raise nothing narrower
+    except Exception as error:  # tokenizer libraries have no narrower class for their errors
         raise LoadingError(
             f"The tokenizer in {folder} cannot be read: {first_line(error)}"
         ) from error

@@ -44,7 +44,7 @@ class Scores:
     and a last axis for their features. `queries` are the axes that only the query has, counted from
     the end: several if heads share a key, none if not known. `scale` is None if the scores are not
     proportional to the product. `unmasked` are the scores without a mask; None if they have no
-    mask. `lost` is True after a step that is not known, which may have masked them.
+    mask. `lost` is True after an unknown step, because it may have masked the scores.
     """
 
     query: Tensor
@@ -66,14 +66,14 @@ class Mixing:
     """
 
     mix: Callable[[Tensor, Tensor, Tensor], Tensor | None]
-    heads: Heads | None = None  # the origin of the heads
+    heads: Heads | None = None  # the origin of the output of the heads
 
 
 @dataclass(frozen=True)
 class Heads:
-    """The origin of heads: the site that computed them, and the modules that ran, innermost last.
+    """The origin of heads: their attention block, and the modules that ran, innermost last.
 
-    The site is None in a trial.
+    The attention block, `site`, is None in a trial.
     """
 
     site: Site | None
@@ -87,7 +87,8 @@ class Flow:
     """Follows scores and weights in one call of a model; it keeps no tensor alive."""
 
     def __init__(self) -> None:
-        self.origins = WeakTensorKeyDictionary()  # Scores, Mixing or Heads, by tensor
+        # the origin of each tensor: Scores, Mixing or Heads
+        self.origins = WeakTensorKeyDictionary()
 
     def origin(self, tensor: object) -> Origin | None:
         return self.origins.get(tensor) if isinstance(tensor, Tensor) else None
@@ -103,7 +104,8 @@ class Flow:
             return function(*args, **kwargs)
         origin = self.origin(followed)
         sets = name == "__setitem__"
-        before = followed.clone() if sets or plain != name else followed  # changed in place
+        # the scores before the call: a copy, if the function changes them in place
+        before = followed.clone() if sets or plain != name else followed
         result = function(*args, **kwargs)
         changed = followed if sets else result
         part = plain == "__getitem__" and changed.dim() == followed.dim()
@@ -128,7 +130,7 @@ class Flow:
         before: Tensor,
         result: Tensor,
     ) -> Scores | None:
-        """Return the origin of a step's result; `before` are the scores as they were before it."""
+        """Return the origin of a step's result; `before` are the scores from before the step."""
         origin = self.origins[followed]
         others = [part for part in (*args, *kwargs.values()) if part is not followed]
         number = next((value for part in others if (value := as_number(part)) is not None), None)
@@ -167,7 +169,7 @@ class Flow:
         """Call a product; note whether it multiplies queries and keys, or weights and values."""
         result = function(*args, **kwargs)
         equation = args[0] if isinstance(args[0], str) else None
-        if equation is not None and len(args) == 2:  # einsum also takes a list
+        if equation is not None and len(args) == 2:  # einsum also takes its factors as one list
             args = (equation, *args[1]) if isinstance(args[1], list | tuple) else args
         first, second = [*args, *kwargs.values()][-2:] if len(args) > 1 else (None, None)
         if not (isinstance(first, Tensor) and isinstance(second, Tensor)):

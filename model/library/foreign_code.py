@@ -1,8 +1,8 @@
 """Attention of models that compute it in their own code, recorded and edited.
 
 DeBERTa, XLNet, Bloom, Falcon and GPT-J do not accept another attention function, and neither does a
-module that somebody wrote themselves. `meeting.py` meets their attention at the functions of torch
-that they call; here it is computed, with edits, and recorded.
+module that somebody wrote themselves. `meeting.py` intercepts the functions of torch that they
+call; this file computes their attention, with edits, and records it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ HALF = (
 
 
 class IncompleteError(ValueError):
-    """Some attention of a model has no place in the maps of its layers.
+    """Raised if some attention of a model has no place in the maps of its layers.
 
     `numbers` are the numbers of its records in the order of the call, and `why` is the end of a
     sentence that gives the reason.
@@ -60,7 +60,7 @@ class IncompleteError(ValueError):
 
 @dataclass(frozen=True)
 class CodeSites:
-    """The modules of a model that attend in their own code, and their sites.
+    """The modules of a model that attend in their own code, and their attention blocks (sites).
 
     A module that attends several times has several sites, in the order of its calls. This object
     keeps no state of a call. If modules are one head each, `joined` has the sites of the heads of
@@ -70,13 +70,13 @@ class CodeSites:
     modules: Mapping[nn.Module, Sequence[Site]]
     layouts: Mapping[Site, Layout]
     missing: Mapping[Ability, str] = field(default_factory=lambda: MISSING)
-    most: int = 1  # the most times that one module attends in a single call of it
-    rotated: bool = False  # see `AttentionSites`
+    most: int = 1  # the most times that one module attends in a single call of this module
+    rotated: bool = False  # True if rotary positions have turned the recorded queries and keys
     joined: Joined = field(default_factory=dict)
 
     @property
     def sites(self) -> list[Site]:
-        """The sites of all layers; heads that are joined have one site together."""
+        """The attention blocks of all layers; heads that are joined are one attention block."""
         return [*self.joined] or [site for several in self.modules.values() for site in several]
 
     @contextmanager
@@ -132,7 +132,7 @@ class CodeSites:
 
 
 def plain(edit: Edit) -> AttentionEdit | None:
-    """Return the `AttentionEdit` that other edits of an analysis wrap, or None."""
+    """Return the `AttentionEdit` inside the edits that wrap it; None if there is none."""
     while isinstance(edit, Further):
         edit = edit.edit
     return edit if isinstance(edit, AttentionEdit) else None
@@ -142,21 +142,22 @@ def plain(edit: Edit) -> AttentionEdit | None:
 class CodeCall:
     """The record and the edits of one call of a model, or of one generation.
 
-    `layout_of` returns the layout of a site's scores.
+    `layout_of` returns the layout of an attention block's scores.
     """
 
     watch: Watch
     layout_of: Callable[[Site, Tensor], Layout]
-    limit: int | None = None  # the most times that one module may attend in a call of it
+    # the most times that one module may attend in a single call of this module
+    limit: int | None = None
     most: int = 0  # the most times that one module has attended so far
     passed: tuple[nn.Module, tuple[int, ...]] | None = (
         None  # a softmax outside attention: its module, and the shape of its input
     )
-    site: Site | None = None  # the site of the last module that attended
-    waiting: AttentionRecord | None = None  # the record of `site`, until its values are known
+    site: Site | None = None  # the attention block of the last module that attended
+    waiting: AttentionRecord | None = None  # the record of `site`, until the values are known
     joined: list[Sequence[Site]] = field(
         default_factory=list
-    )  # the heads of each layer that was joined
+    )  # for each layer whose heads were joined, these heads
 
     def join(self, heads: Sequence[Heads]) -> None:
         """Note that the outputs of these heads are joined over their features."""
@@ -165,7 +166,7 @@ class CodeCall:
             self.joined.append(sites)
 
     def begin(self, running: Running) -> tuple[Site, Edit]:
-        """Go on to the next site of a module; return it, and its edit."""
+        """Go on to the next attention block of a module; return its site and its edit."""
         self.keep()
         running.attended += 1
         self.most = max(self.most, running.attended)
@@ -175,7 +176,7 @@ class CodeCall:
         return site, self.watch.run.edits.get(site, UNCHANGED)
 
     def keep(self) -> None:
-        """Record the last site, if its record is still waiting for the values."""
+        """Record the last attention block, if its record is still waiting for the values."""
         waiting, self.waiting = self.waiting, None
         if waiting is not None and self.site is not None:
             turned = self.watch.rotated and self.site.kind != "cross" and waiting.bias is None
@@ -222,7 +223,8 @@ class CodeCall:
         stages = Stages.of(given, given_map, layout, origin).edited(edit)
         if stages.changed:
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
-            filled = stages.masked_scores.masked_fill(empty, 0.0)  # a softmax of -inf only is NaN
+            # the softmax of a row with only -inf would be NaN
+            filled = stages.masked_scores.masked_fill(empty, 0.0)
             weights = softmax(running.as_given(filled, given, layout, outside=-torch.inf))
             weights = running.as_map(weights, layout).masked_fill(empty, 0.0)
         else:
@@ -233,14 +235,14 @@ class CodeCall:
             weights = running.as_given(replaced, given, layout, outside=0.0)
             weights = running.as_map(weights, layout)
         kept = weights
-        if weights[..., :1].isnan().any():  # the softmax of a query that sees no key
+        if weights[..., :1].isnan().any():  # NaN is the softmax of a query that sees no key
             empty = stages.masked_scores.isneginf().all(dim=-1, keepdim=True)
             kept = weights.masked_fill(empty, 0.0)
         self.waiting = record = from_position_0(stages.record(kept), first[1])
         own, mixes = plain(edit), replaces_steps(edit)
 
         def mix(used: Tensor, value: Tensor, summed: Tensor) -> Tensor | None:
-            """Record values and heads, if their axes are known; return an edit's own heads."""
+            """Record values and heads, if their axes are known; return an edit's new heads."""
             same = used.shape[-2:] == given.shape[-2:] and given_map.numel() == given.numel()
             if not same or self.waiting is not record:
                 return None
@@ -256,7 +258,7 @@ class CodeCall:
             sizes = *given.shape[:-1], result.size(-1)
             return layout.given(result, sizes).reshape(summed.shape)
 
-        # a head is linear in its weights, so weights times the gate are the gated head
+        # a head is linear in its weights, so weights times the gate give the gated head
         gate = None if own is None else own.gate
         gated = weights if gate is None else weights * gate.to(weights)[..., None, None]
         return running.as_given(gated, given, layout, outside=0.0), Mixing(mix)
@@ -265,6 +267,6 @@ class CodeCall:
 def in_maps(
     function: Callable[[Tensor], Tensor], layout: Layout, parts: Projected
 ) -> Callable[[Tensor], Tensor]:
-    """Return a function of scores in the model's own axes as one of scores (B, H, Q, K)."""
+    """Turn a function of scores in the model's own axes into one of scores (B, H, Q, K)."""
     shape = *parts.query.shape[:-1], parts.key.size(-2)
     return lambda scores: layout.maps(function(layout.given(scores, shape)))

@@ -1,4 +1,4 @@
-"""Attention that torch computes in one call, and the same step by step.
+"""Computes step by step the attention that torch computes in one call.
 
 `scaled_dot_product_attention` and `flex_attention` take queries, keys and values.
 `multi_head_attention_forward`, which nn.MultiheadAttention and nn.Transformer call, also projects
@@ -36,7 +36,7 @@ class Projected(NamedTuple):
     query: Tensor  # (B, H, Q, D)
     key: Tensor  # (B, key heads, K, D)
     value: Tensor  # (B, key heads, K, D)
-    visible: Tensor | None  # broadcasts to (B, H, Q, K)
+    visible: Tensor | None  # bool, broadcasts to (B, H, Q, K): True where a query may see a key
     bias: Tensor | None
     scale: float
     added: Callable[[Tensor], Tensor] | None = None

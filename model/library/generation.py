@@ -1,4 +1,4 @@
-"""The library's `generate` as the frame of another search: it prepares the inputs and the cache."""
+"""Lets the library's `generate` prepare the inputs and the cache for this project's own search."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from headlight.model.decoding.cache import CacheSize
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Kind, Run, RunEdits, Site
 
-Processor = Callable[[Tensor, Tensor], Tensor]  # of ids, and of the logits of their next ones
+# takes ids and the logits of the next id; returns changed logits
+Processor = Callable[[Tensor, Tensor], Tensor]
 
 
 class Watchable(Protocol):
@@ -27,19 +28,21 @@ class Watchable(Protocol):
 def generate(
     model: Any, inputs: Mapping[str, Tensor], search: Callable, most: int, *, cached: bool = True
 ) -> Any:
-    """Let `generate` of transformers prepare at most so many tokens, and return what a search does.
+    """Let `generate` of transformers prepare and run a `search` for at most `most` new tokens.
 
-    The model has a cache if it is `cached`, and its configuration does not forbid it.
+    The result is that of the search. The model has a cache if `cached` is True and its
+    configuration does not forbid one.
     """
     return model.generate(
         **inputs,
         custom_generate=search,
         max_new_tokens=most,
         use_cache=cached and getattr(model.config, "use_cache", True),
-        do_sample=False,  # so that only the strategy narrows the draw
+        do_sample=False,  # so that only our strategy decides which tokens can be drawn
         num_beams=1,
         num_return_sequences=1,
-        stop_strings=None,  # both need the tokenizer, which no search but its own can be given
+        # both options need the tokenizer, which the library gives only to its own search
+        stop_strings=None,
         token_healing=False,
     )
 
@@ -48,8 +51,8 @@ class GenerationPrefixes:
     """The prefixes of our search in a generation that `generate` of transformers prepared.
 
     `ids` (1, N) are the decoder's tokens before it writes. `inputs` are the cache, the encoder's
-    outputs and all other arguments of the model. The processors change log-probabilities for a
-    beam, and logits otherwise, as in transformers.
+    outputs and all other arguments of the model. The processors change log-probabilities for beam
+    search, and logits otherwise, as in transformers.
     """
 
     def __init__(
@@ -96,7 +99,7 @@ class GenerationPrefixes:
         return self.processors(self.ids, logits).log_softmax(dim=-1)
 
     def cache_sizes(self) -> dict[Site, CacheSize]:
-        """Return what the model's own cache holds, measured on its tensors."""
+        """Return the sizes of the model's own cache, measured on its tensors."""
         cache = self.inputs.get("past_key_values")
         if not self.inputs.get("use_cache") or cache is None:
             return {}
@@ -115,7 +118,7 @@ class GenerationPrefixes:
         }
 
     def extend(self, rows: Tensor, ids: Tensor) -> None:
-        """Continue with these rows, in this order, and append one of ids (R,) to each."""
+        """Keep these `rows` (R,), in this order, and append to each row its id in `ids` (R,)."""
         count = len(self.ids)
         if rows.tolist() != list(range(count)):
             self.ids = self.ids[rows]

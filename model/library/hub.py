@@ -13,14 +13,15 @@ from typing import Any
 
 from tqdm.asyncio import tqdm
 
-Progress = Callable[[int, int], None]  # called with bytes so far and in all, by several threads
+# called by several threads, with the bytes downloaded so far and in all
+Progress = Callable[[int, int], None]
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE, INDEX_FILE = "model.safetensors", "model.safetensors.index.json"
 FILES = ("*.json", "*.txt", "*.model", "*.spm", WEIGHTS_FILE, "model-*.safetensors")
-LONGEST_LINE = 400  # characters that are shown of another library's message
+LONGEST_LINE = 400  # the most characters that are shown of another library's message
 CARD_FILE = "README.md"
-LONGEST_CARD = 20_000  # characters of the card that are read
+LONGEST_CARD = 20_000  # the most characters that are read of a card
 FRONT_MATTER = re.compile(r"\A---\s*\n(.*?)^---\s*$", re.DOTALL | re.MULTILINE)
 FIELD = r"^{name}:[ \t]*[\"']?([\w.+-][\w.+ -]{{0,60}})[\"']?[ \t]*$"
 ON_THE_HUB = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?", re.ASCII)
@@ -54,7 +55,7 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
                 tqdm_class=progress_bar(progress or (lambda done, total: None)),
             )
         )
-    except LoadingError:  # raised by `progress`
+    except LoadingError:  # raised by `progress` to stop the download
         raise
     except HFValidationError as error:
         raise LoadingError(
@@ -76,7 +77,8 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
             f"{name} is not on this computer, and the Hugging Face Hub cannot be reached. Check "
             "the network and try again, or give the folder of a model."
         ) from error
-    except Exception as error:  # such as a full disk, a proxy, or an answer of the hub
+    # any error, such as a full disk, a proxy, or an error answer of the hub
+    except Exception as error:
         raise LoadingError(
             f"{name} could not be downloaded: {first_line(error)} Try again later."
         ) from error
@@ -84,7 +86,7 @@ def fetch(name: str, files: Sequence[str] = FILES, progress: Progress | None = N
 
 def as_folder(name: str) -> Path | None:
     """Return the folder of this name on this computer, or None."""
-    with suppress(OSError, ValueError, RuntimeError):  # a name that cannot be a path
+    with suppress(OSError, ValueError, RuntimeError):  # raised for a name that cannot be a path
         folder = Path(name).expanduser()
         if folder.is_dir():
             return folder

@@ -1,7 +1,8 @@
 """Layers whose heads are modules of their own, each with its own queries, keys and values.
 
-Such modules are given the same states, and their outputs are joined over their features. Each of
-them has a site of its own during a call; outside, they are the heads of one site.
+Such modules are given the same states, and their outputs are joined over their features. During a
+call, each of them counts as an attention block (a site); after it, they are the heads of one
+attention block.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from headlight.model.library.flow import Heads
 from headlight.model.transformer.trace import Activations, AttentionRecord, Run, Site
 
 STAGES = ("query", "key", "value", "scores", "masked_scores", "weights", "heads")
-Joined = Mapping[Site, Sequence[Site]]  # of each layer, the sites of its heads in their order
+Joined = Mapping[Site, Sequence[Site]]  # for each layer, the sites of its heads in order
 
 
 def read_the_same(heads: Sequence[Heads]) -> bool:
-    """Return whether heads come from modules, in one outer module, that were given one input.
+    """Return whether heads come from modules in one outer module that were given the same input.
 
-    The input is the same tensors of states, not equal ones.
+    The inputs must be the same tensor objects; equal numbers are not enough.
     """
     shared = 0
     for outer in zip(*(head.path for head in heads), strict=False):
@@ -65,7 +66,7 @@ def join_heads(records: Sequence[AttentionRecord]) -> AttentionRecord:
 
 @dataclass(kw_only=True, repr=False)
 class ByHead(Activations):
-    """A record of heads, which records each layer in another trace when all its heads are known."""
+    """A trace of single heads, which passes on each layer to another trace once it is complete."""
 
     trace: Activations
     joined: Joined

@@ -16,7 +16,7 @@ NEAR = 1e-3  # changes below this share of the largest change count as rounding
 
 @dataclass(frozen=True)
 class Layout:
-    """Which axes of scores are those of texts, heads, queries and keys: `order`, in this order."""
+    """The axes of scores: `order` has the axes of texts, heads, queries and keys, in this order."""
 
     order: tuple[int, ...]
     heads: int = 1  # the number of heads that share an axis with the texts
@@ -33,7 +33,8 @@ class Layout:
 
         Raises ValueError if the axes are not those of the scores that were tried out.
         """
-        if self == FIXED and part.dim() == 4:  # the tensor itself, for its gradient
+        # return the tensor itself, so that it keeps its gradient
+        if self == FIXED and part.dim() == 4:
             return part
         part = part.permute(*self.order, *range(len(self.order), part.dim()))
         leading = max(len(self.order) - 2, 1)
@@ -65,7 +66,7 @@ FIXED = Layout((0, 1, 2, 3))  # the layout of nn.MultiheadAttention
 
 
 class Changes(NamedTuple):
-    """The cells of scores that a change of the input changes, and those that no mask hides."""
+    """The cells of scores that change with the input, and the cells that no mask hides."""
 
     changed: Tensor
     seen: Tensor
@@ -79,19 +80,20 @@ class Changes(NamedTuple):
         apart = (after - before).float().masked_fill(~seen, torch.nan)
         apart = (apart - apart.nanmedian(dim=-1, keepdim=True).values).nan_to_num(0.0)
         moved = apart.abs() > NEAR * apart.abs().max()
-        moved |= moved.sum(dim=-1, keepdim=True) > 1  # a changed query moves the median too
+        # a changed query moves the median too: then the whole row changed
+        moved |= moved.sum(dim=-1, keepdim=True) > 1
         return cls(moved, seen & (seen.sum(dim=-1, keepdim=True) > 2))
 
 
 def differing(before: Tensor, after: Tensor) -> Tensor:
-    """Return which numbers differ; two that are no number (NaN) do not."""
+    """Return which numbers differ; two NaNs do not differ."""
     return (before != after) & ~(before.isnan() & after.isnan())
 
 
 def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterator[Layout]:
     """Yield the possible layouts of scores of this shape over `rows` texts; keys are last.
 
-    `queries` are the axes that may be that of the queries; if empty, all of them.
+    `queries` are the axes that may be the axis of queries; if it is empty, any axis may be.
     """
     axes = range(len(shape) - 1)
     for query in [axis % len(shape) for axis in queries] or axes:
@@ -108,7 +110,7 @@ def possible(shape: Sequence[int], queries: Sequence[int], rows: int) -> Iterato
 def fitting(
     layouts: Sequence[Layout], tries: Sequence[Sequence[Changes]], known: bool
 ) -> list[Layout]:
-    """Return the layouts that explain all `tries`, each of which changed one input at tokens.
+    """Return the layouts that explain all `tries`; each try changed one input at some tokens.
 
     Under a layout that fits, a changed token changes its key for several queries, and the same for
     all heads. If it is not `known` that the scores are a product, it must also change its query for
@@ -141,7 +143,8 @@ def queries_and_keys(layout: Layout, changes: Sequence[Changes]) -> tuple[bool, 
         if (cells & other).any():
             return None
         cells = cells.any(dim=0).int()  # (Q, K)
-        apart = cells.sum(dim=1, keepdim=True) - cells  # a query's changed cells but for this key
+        # the number of changed cells of the same query at other keys
+        apart = cells.sum(dim=1, keepdim=True) - cells
         if not ((apart > 0).sum(dim=0) <= 1).any():
             return None
         touched |= bool(cells.any())

@@ -64,7 +64,7 @@ def load_own(folder: Path) -> OwnReader:
         return load(folder)
     except LoadingError:
         raise
-    except Exception as error:  # of any kind, such as a missing file or too little memory
+    except Exception as error:  # any error, such as a missing file or too little memory
         raise LoadingError(
             f"{folder} is not a checkpoint that can be read: {first_line(error)} Save it again, or "
             "choose another model."
@@ -82,7 +82,7 @@ def load_from_library(name: str, progress: Progress | None = None) -> Reader:
         return load_transformers_reader(name, progress)
     except LoadingError:
         raise
-    except Exception as error:  # of any kind, such as sizes of 0 or lists nested too deeply
+    except Exception as error:  # any error, such as sizes of 0 or lists nested too deeply
         raise LoadingError(
             f"The files of {name} do not fit together: {first_line(error)} Choose another model."
         ) from error

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 class Bounds(NamedTuple):
     """The largest differences from the library that count as rounding."""
 
-    same: float  # of the outputs and the weights over a whole text in this project's tests
-    shown: float  # of the outputs and the weights over a whole text
-    steps: float  # of the log-probabilities and the weights at written steps
+    same: float  # the bound in this project's tests, for outputs and weights over a whole text
+    shown: float  # the bound for loading a model, for outputs and weights over a whole text
+    steps: float  # the bound for log-probabilities and weights at written steps
 
 
-BOUNDS = {  # by the dtype of the model; with float32, rounding is usually about 1e-6
+BOUNDS = {  # the bounds by the model's dtype; with float32, rounding is usually about 1e-6
     torch.float32: Bounds(1e-4, 1e-3, 1e-2),
     torch.float16: Bounds(1e-2, 1e-1, 1e-1),
     torch.bfloat16: Bounds(1e-1, 1.0, 1.0),
 }
-STEPS = 2  # the number of tokens that are written step by step
+STEPS = 2  # the number of tokens that are written step by step in the comparison
 NAMES: dict[str, Kind] = {
     "attentions": "encoder",
     "encoder_attentions": "encoder",
@@ -53,7 +53,7 @@ class LibraryRun(NamedTuple):
 
     @property
     def read(self) -> Tensor:
-        """The ids (1, T) that the decoder reads, or the only ids."""
+        """The ids (1, T) that the decoder reads; without a decoder, the encoder's ids."""
         return self.inputs.get("decoder_input_ids", self.inputs["input_ids"])
 
     def sizes(self, kind: Kind) -> tuple[int, int]:
@@ -68,11 +68,11 @@ class Measured(NamedTuple):
     """The result of comparing a model's recorded attention with the library's own."""
 
     parity: Parity
-    writes: bool  # True if writing step by step agrees with the whole text
+    writes: bool  # True if writing step by step gives the same as reading the whole text
 
 
 class Whole(NamedTuple):
-    """A recorded run over a whole text: its trace and outputs, and how they differ from `text`."""
+    """A recorded run over a whole text, with its difference from the library's run, `text`."""
 
     text: LibraryRun
     trace: Trace
@@ -81,7 +81,7 @@ class Whole(NamedTuple):
 
 
 def call(model: PreTrainedModel, inputs: Mapping[str, Tensor], **options: bool) -> ModelOutput:
-    """Call a model on a whole text; without a cache, with which FSMT's decoder would look ahead."""
+    """Call a model on a whole text without a cache: with one, FSMT's decoder would look ahead."""
     if model.config.is_encoder_decoder:
         options["use_cache"] = False
     return model(**inputs, **options)
@@ -98,7 +98,8 @@ def read_texts(
         return [
             LibraryRun(inputs, call(model, inputs, output_attentions=True)) for inputs in several
         ]
-    except Exception as error:  # of any kind: a model for images or sound, an unusual config
+    # any error: the model may be for images or sound, or its config unusual
+    except Exception as error:
         raise LoadingError(
             f"{name} cannot read a text: {first_line(error)} Choose another model."
         ) from error
@@ -139,7 +140,7 @@ def read_whole(attached: Watchable, model: PreTrainedModel, text: LibraryRun, na
         with attached.watching(Run(trace=trace)):
             outputs = call(model, text.inputs)
         parity = parity_on(text, trace, outputs[0])
-    except Exception as error:  # of any kind: other shapes, other calls
+    except Exception as error:  # any error: the model may use other shapes or other calls
         raise LoadingError(
             f"{over} cannot be recorded: {first_line(error)} Choose another model."
         ) from error
@@ -164,7 +165,7 @@ def parity_on(text: LibraryRun, trace: Trace, outputs: Tensor) -> Parity:
     theirs: dict[Kind, Sequence[Tensor]] = {
         kind: text.outputs[at] for at, kind in NAMES.items() if text.outputs.get(at)
     }
-    if len(kinds) == 1:  # "attentions" may also be a decoder's
+    if len(kinds) == 1:  # with one kind of attention, the output "attentions" may be a decoder's
         theirs = dict(zip(kinds, theirs.values(), strict=False))
     return Parity(
         outputs=difference(outputs, text.outputs[0]),
@@ -181,7 +182,8 @@ def as_maps(layers: Sequence[Tensor], queries: int, keys: int) -> Tensor:
     maps = torch.cat(
         [join_blocks(layer, keys, outside=0.0) if layer.dim() == 5 else layer for layer in layers]
     )
-    return maps.softmax(dim=-1) if (maps < 0).any() else maps  # SqueezeBERT returns scores
+    # SqueezeBERT returns scores instead of weights
+    return maps.softmax(dim=-1) if (maps < 0).any() else maps
 
 
 def difference(ours: Tensor, theirs: Tensor) -> float:
@@ -190,7 +192,7 @@ def difference(ours: Tensor, theirs: Tensor) -> float:
 
 
 def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count: int) -> bool:
-    """Return whether steps after the first `count` tokens of a text agree with the whole text.
+    """Return whether reading a text step by step after `count` tokens equals reading it whole.
 
     The steps are computed as when the model writes; see `Writer.decode`.
     """
@@ -227,7 +229,7 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
     inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
     try:
         generate(model, inputs, steps, STEPS)
-    except Exception:  # of any kind: the library may never have run this model so
+    except Exception:  # any error: the library may never have run this model step by step
         return False
     return all(agree)
 
@@ -235,5 +237,5 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
 class Parity(NamedTuple):
     """The largest absolute differences from the transformers library, on one or more texts."""
 
-    outputs: float  # of the logits, or of the last hidden states if there is no head
-    weights: float  # of the weights of all heads in all layers
+    outputs: float  # the difference of the logits, or of the last hidden states without a head
+    weights: float  # the difference of the weights of all heads in all layers

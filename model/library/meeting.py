@@ -1,7 +1,7 @@
-"""Meets the attention of a model's own code at the functions of torch that compute it.
+"""Intercepts the functions of torch with which a model's own code computes attention.
 
 A module that somebody wrote calls nn.MultiheadAttention, fused attention, flex_attention, or a
-softmax of its scores. A `TorchFunctionMode`, which is bound to one thread, meets all four. A
+softmax of its scores. A `TorchFunctionMode`, which is bound to one thread, intercepts all four. A
 softmax belongs to attention if its scores are a product of queries and keys, or if it is called
 inside a module whose class has attention in its name. Every other softmax, such as that of a router
 or of an output, is left alone.
@@ -40,10 +40,11 @@ COMPILING = ("torch._dynamo", "torch.nn.attention.flex_attention")
 
 
 class Meets(Protocol):
-    """Computes the attention of a model's call, as `CodeCall` does, or a trial in its place."""
+    """The object that computes attention in place of torch: a `CodeCall`, or a trial."""
 
-    site: Site | None  # of the last module that attended
-    passed: tuple[nn.Module, tuple[int, ...]] | None  # a softmax that is no attention, its shape
+    site: Site | None  # the attention block of the last module that attended
+    # a softmax outside attention: its module, and the shape of its input
+    passed: tuple[nn.Module, tuple[int, ...]] | None
 
     def fused(
         self, running: Running, fixed: Layout | None, parts: Projected
@@ -73,7 +74,8 @@ class AttentionMode(TorchFunctionMode):
         self, function: Callable, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
         running, kwargs = self.running, kwargs or {}
-        if not running or RUNNING.get() is not running:  # as in a trial within a call
+        # another call is running, such as a trial within this call
+        if not running or RUNNING.get() is not running:
             return function(*args, **kwargs)
         name = getattr(function, "__name__", "")
         if function is F.multi_head_attention_forward:
@@ -106,11 +108,11 @@ class AttentionMode(TorchFunctionMode):
         return self.flow.call(function, args, kwargs)
 
     def heads(self) -> Heads:
-        """Return the origin of the heads that the last attention computes."""
+        """Return the origin of the heads that the last attention computed."""
         return Heads(self.call.site, (*self.running,))
 
     def followed(self, heads: Tensor) -> Tensor:
-        """Return heads, and follow them from here on."""
+        """Return the output of heads, after recording its origin in the flow."""
         self.flow.origins[heads] = self.heads()
         return heads
 
@@ -124,8 +126,8 @@ def is_over_features(tensors: Sequence[Tensor], dim: int = 0, **options: object)
 class Uncompiled:
     """Keeps torch.compile from compiling a part of a model while any thread is in this context.
 
-    Compiled code cannot be met. Torch has one stance for all threads, so the last thread that
-    leaves puts the stance of before back.
+    Calls in compiled code cannot be intercepted. Torch has one setting for all threads, so the last
+    thread that leaves restores the setting from before.
     """
 
     threads: int = 0
@@ -152,7 +154,7 @@ UNCOMPILED = Uncompiled()
 @contextmanager
 def meeting(call: Meets) -> Iterator[None]:
     """Let `call` compute the attention of a model that is called in this context and thread."""
-    running: list[Running] = getattr(call, "running", [])  # a trial has a list of its own
+    running: list[Running] = getattr(call, "running", [])  # a trial has its own list
     token = RUNNING.set(running)
     try:
         with UNCOMPILED, AttentionMode(call, running):

@@ -1,4 +1,4 @@
-"""Records the attention of a model's call in order, in any of its modules, and finds its sites."""
+"""Records the attention of a model's call in any of its modules, and finds the attention blocks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from headlight.model.shape import Ability
 from headlight.model.trace import Trace
 from headlight.model.transformer.trace import KINDS, AttentionRecord, Kind, Run, Site
 
-NEAR = 1e-2  # how far the sum of a row of weights may be from 1, with 16 bits too
+NEAR = 1e-2  # how far the sum of a row of weights may be from 1, also in half precision
 OTHER_TOKENS = "they are not over the tokens of a text"
 NOT_OF_TEXTS = "they are not those of each text, with rows that sum to 1"
 OTHER_HEADS = "other layers of the kind {kind} have {heads} heads"
@@ -86,7 +86,7 @@ class Observed:
         return Site("encoder", len(self.modules) - 1)
 
     def layout_of(self, site: Site, part: Tensor) -> Layout:
-        """Return the layout of a site's scores; `part` has their shape, maybe without keys."""
+        """Return the layout of a block's scores; `part` has their shape, maybe without keys."""
         if self.proven is None:
             self.layouts[site] = Layout.assumed(part, self.rows)
         else:
@@ -124,12 +124,13 @@ def find_sites(
     target: int,
     told: Mapping[nn.Module, Kind] = {},
 ) -> tuple[CodeSites, dict[Kind, tuple[int, int]]]:
-    """Return the sites of a model, and the number of layers and heads of each kind.
+    """Return a model's attention blocks, and the number of layers and heads of each kind.
 
     The trial had `source` and `target` tokens, two different numbers. A model that is not
     `two_sided` reads the source only, and is a decoder if no query sees a later key. `told` has the
-    kinds of modules that the caller knows. Raises IncompleteError if a module attends to anything
-    but these tokens, or if layers of a kind have different numbers of heads.
+    kind of attention of each module for which the caller knows it. Raises IncompleteError if a
+    module attends to anything but these tokens, or if layers of a kind have different numbers of
+    heads.
     """
     sizes: dict[tuple[int, ...], Kind] = {(source, source): "encoder"}
     if two_sided:
@@ -139,7 +140,8 @@ def find_sites(
     layouts: dict[Site, Layout] = {}
     joined: dict[Site, list[Site]] = {}
     heads: dict[Kind, int] = {}
-    counts: Counter[Kind] = Counter()  # calls of modules that attend, which may be one head each
+    # the number of records of each kind; a record may be of one head
+    counts: Counter[Kind] = Counter()
     layers: Counter[Kind] = Counter()
     for numbers in observed.layers:
         module = observed.modules[numbers[0]]
@@ -189,10 +191,10 @@ def is_masked(record: AttentionRecord) -> bool:
     """
     empty = record.masked_scores.isneginf().all(dim=-1, keepdim=True)
     seen = ((record.weights != 0) & ~empty).any(dim=1)  # (B, Q, K)
-    seen = seen[..., : seen.size(1)]  # without a sink, which counts as the last key
+    seen = seen[..., : seen.size(1)]  # leaves out a sink, which would count as the last key
     ahead = seen.triu(1).any(dim=-1)  # (B, Q)
     backward = seen & ~ahead[..., None]
-    of_text = backward.any(dim=1)  # (B, Q): as keys
+    of_text = backward.any(dim=1)  # (B, Q): the tokens seen by a query that sees no later key
     looks_back = bool(backward.tril(-1).any()) or not ahead.any()
     return looks_back and not (ahead & of_text).any()
 

@@ -1,4 +1,4 @@
-"""The kinds of heads that map a model's last states to logits, and what a classifier's mean."""
+"""The kinds of heads that map last states to logits, and what a classifier's logits mean."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def classifier_head(config: PreTrainedConfig) -> OutputHead:
 def rows_by_text(head: OutputHead | None, logits: Tensor) -> Tensor:
     """Return the rows (B, N, V) of the logits (B, C) of a classifier of texts.
 
-    One row for a class (B, 1, C). A row for each label (B, C, 2), of 0 and the label's logit: the
-    softmax of both is the label's sigmoid. A row for each score (B, C, 1).
+    Classes give one row (B, 1, C). Each label gives a row (B, C, 2) of 0 and the label's logit,
+    because the softmax of these two is the sigmoid of the logit. Each score gives a row (B, C, 1).
     """
     if head == "labels":
         return torch.stack([torch.zeros_like(logits), logits], dim=-1)

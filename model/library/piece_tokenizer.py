@@ -18,7 +18,7 @@ from headlight.model.tokens import check_characters
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-TEXTS = ("text", "text_pair", "text_target")  # the options of a tokenizer's call that hold texts
+TEXTS = ("text", "text_pair", "text_target")  # the options of a tokenizer's call that are texts
 NO_PADDING = "This model has no token for padding."
 MOST_PAIRS = 1_000  # the most pairs of parts into which the library may cut two long texts
 
@@ -35,7 +35,8 @@ class PieceTokenizer(Vocabulary):
         super().__init__(tokenizer)
         self.max_tokens = max_tokens
         self.known = self.size if known is None else known
-        self.tokenizing = Lock()  # a call may change the tokenizer's language or truncation
+        # held during a call, which may change the tokenizer's language or truncation
+        self.tokenizing = Lock()
 
     @property
     def mask_id(self) -> int | None:
@@ -74,8 +75,8 @@ class PieceTokenizer(Vocabulary):
     def shortened(self, *texts: str) -> tuple[str, ...]:
         """Return two texts, shortened if they are much longer than the model can read.
 
-        A shortened text still has one word too many. Without this, the library would cut very long
-        texts into parts, and make all pairs of the parts.
+        A shortened text is still one word too long. If the texts were not shortened, the library
+        would cut very long ones into parts and make all pairs of parts.
         """
         for text in texts:
             check_characters(text)

@@ -1,4 +1,4 @@
-"""Tokens of models of the transformers library, their words, and the choice of those drawn."""
+"""Tokens of models of the transformers library, their words, and which of them are drawn."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ Role = Literal["written", "unknown", "mask", "special", "padding"]
 BYTE_NAME = re.compile("<0x[0-9A-F]{2}>")
 CONTINUES = "##"  # begins a piece of BERT's that continues the previous word
 SPACES = (VISIBLE_SPACE, "▁", "Ġ")  # how vocabularies write the space before a word
-# Of two sentences: whose tokens are drawn, or which sentence looks at which.
+# Which of two sentences is drawn, or which of them looks at which.
 Between = Literal["all", "first", "second", "first to second", "second to first"]
 BETWEEN: tuple[Between, ...] = get_args(Between)
 SEGMENTS: dict[Between, tuple[int, int]] = {
@@ -53,7 +53,7 @@ class Piece(Token):
 
     @property
     def is_byte(self) -> bool:
-        """False: characters spelled in bytes are noted only for models of this project."""
+        """False: only tokens of this project's models are marked as bytes of a character."""
         return False
 
     @property
@@ -89,7 +89,7 @@ def is_of_a_word(piece: Piece) -> bool:
 
 
 def whole_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """Return each word as one piece, with the id of its first, to label merged weights."""
+    """Return each word as one piece with the id of its first piece, to label merged weights."""
     words = [list(word) for _, word in groupby(pieces, key=lambda piece: piece.word)]
     return [
         replace(
@@ -241,7 +241,7 @@ def select(
 
 
 def kept(pieces: Sequence[Piece], segment: int | None, special: bool) -> tuple[int, ...]:
-    """Return the positions of a sentence's pieces, or of both's, with or without `special` ones."""
+    """Return the positions of one or both sentences' pieces, with or without `special` ones."""
     return tuple(
         position
         for position, piece in enumerate(pieces)
@@ -254,7 +254,7 @@ def written_by(
     ids: Sequence[int],
     before: Sequence[Any] = (),
 ) -> tuple[str, list[Piece]]:
-    """Return the text of ids that follow other tokens, and each id as a piece of it.
+    """Return the text of ids that follow other tokens, and the piece of each id.
 
     `append` returns a text with one more id, and that id's piece.
     """

@@ -27,8 +27,10 @@ from headlight.model.transformer.trace import AttentionRecord, RunEdits, Site
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-FUNCTION = "apply_rotary_pos_emb"  # the library's function, in the file of every family
-POSITIONS = "position_ids"  # the argument with positions of modules that compute their angles
+# the name of the rotating function in every model file of the library
+FUNCTION = "apply_rotary_pos_emb"
+# the name of the argument with positions, in modules that compute angles
+POSITIONS = "position_ids"
 MOVED: ContextVar[PositionEdit | None] = ContextVar("moved", default=None)
 
 
@@ -56,7 +58,8 @@ def capturing_rotary(model: nn.Module) -> Iterator[dict[nn.Module, RotaryCall]]:
     def note(function: Callable, *given: Any, **options: Any) -> Any:
         named = inspect.signature(function).bind(*given, **options).arguments
         if (captured := CAPTURED.get()) is not None and running and {"cos", "sin"} <= named.keys():
-            query = next(iter(named.values()))  # some families turn keys in a later call
+            # the query; some families turn the key in a later call
+            query = next(iter(named.values()))
             captured.setdefault(running[-1], RotaryCall(query, named["cos"], named["sin"]))
         return function(*given, **options)
 
@@ -82,7 +85,7 @@ def find_rotary(
     sites: Mapping[nn.Module, Sequence[Site]],
     records: Mapping[Site, AttentionRecord],
 ) -> dict[Site, Rotary]:
-    """Return the rotary positions of the sites at which they are known."""
+    """Return the rotary positions of the attention blocks for which they are known."""
     buffers = [each for name, each in model.named_buffers() if name.endswith("inv_freq")]
     known = {}
     for module, call in captured.items():
@@ -119,12 +122,13 @@ def let_move(model: nn.Module, table: nn.Embedding | None) -> bool:
         part.register_forward_pre_hook(turn_otherwise, with_kwargs=True)
     if table is not None:
         table.register_forward_pre_hook(read_other_rows)
-        table.register_forward_hook(leave_out, prepend=True)  # before other hooks see the output
+        # this hook runs before other hooks see the output
+        table.register_forward_hook(leave_out, prepend=True)
     return bool(makers) or table is not None
 
 
 def moved(edit: PositionEdit, positions: Tensor) -> Tensor:
-    """Return the positions to which an edit moves the tokens at some positions."""
+    """Return the positions to which an edit moves the tokens at these `positions`."""
     places = torch.tensor(edit.positions(0, int(positions.max()) + 1), device=positions.device)
     return places[positions]
 
@@ -132,7 +136,7 @@ def moved(edit: PositionEdit, positions: Tensor) -> Tensor:
 def turn_otherwise(
     module: nn.Module, arguments: tuple[object, ...], options: dict[str, object]
 ) -> tuple[tuple[object, ...], dict[str, object]] | None:
-    """Replace the positions of which a module computes angles; a hook before its call."""
+    """Replace the positions for which a module computes angles; a hook before its call."""
     edit = MOVED.get()
     if edit is None:
         return None
@@ -167,7 +171,7 @@ def leave_out(table: nn.Embedding, _: object, rows: Tensor) -> Tensor | None:
 def moving(edits: RunEdits, *, can: bool) -> Iterator[None]:
     """Move the tokens to other positions in a model's calls in this context, as `edits` say.
 
-    Raises ValueError if `edits` move positions but the model `can` not.
+    Raises ValueError if `edits` move positions and `can` is False.
     """
     sides = [edit for edit in edits.values() if isinstance(edit, PositionEdit)]
     if sides and not can:

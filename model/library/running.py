@@ -25,7 +25,8 @@ class Running:
     module: nn.Module
     inputs: tuple[Any, ...]
     options: dict[str, Any] = field(default_factory=dict)
-    attended: int = 0  # how often it has attended; in a trial, with the modules that it calls
+    # how often the module has attended; in a trial, the modules that it calls count too
+    attended: int = 0
 
     @property
     def states(self) -> list[Tensor]:
@@ -51,13 +52,13 @@ class Running:
         return layout.maps(given)
 
     def as_given(self, cells: Tensor, given: Tensor, layout: Layout, outside: float) -> Tensor:
-        """Return (B, H, Q, K) in the shape of `given`; the inverse of `as_map`."""
+        """Return a map (B, H, Q, K) in the shape of `given`; the inverse of `as_map`."""
         if self.is_in_blocks(given):
             return split_blocks(cells, given.size(-2), outside)
         return layout.given(cells, given.shape)
 
 
-# The modules that are running in this thread, the innermost last; None if it is not watched.
+# The modules that are running in this thread, the innermost last; None if no call is watched.
 RUNNING: ContextVar[list[Running] | None] = ContextVar("running modules", default=None)
 
 
@@ -76,7 +77,7 @@ def leave(module: nn.Module, inputs: tuple[Any, ...], output: object) -> None:
 
 
 def first_keys(queries: int, length: int, device: torch.device) -> Tensor:
-    """Return the first key of each query's block, (queries, 1); it may be negative."""
+    """Return the first key that each query's block sees: (queries, 1); it may be negative."""
     return (torch.arange(queries, device=device)[:, None] // length - 1) * length
 
 

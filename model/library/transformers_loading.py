@@ -1,4 +1,4 @@
-"""Loading models of the transformers library so that attention can be recorded and edited."""
+"""Loads models of the transformers library so that attention can be recorded and edited."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ CANNOT_LOAD = (
     "The transformers library cannot load {name}: {why} Download or save it again, or choose "
     "another model."
 )
-LONGEST = 512  # tokens read if a model's config names no limit, or a larger one
-SHORT_TEXT = "The cat sat on the mat because it was tired."  # texts on which attention is compared
-BEYOND = 8  # tokens by which a compared text is longer than the largest window, chunk or block
+LONGEST = 512  # the tokens read if a model's config names no limit, or a larger limit
+SHORT_TEXT = "The cat sat on the mat because it was tired."  # a text on which attention is compared
+BEYOND = 8  # how many tokens a compared text is longer than the largest window, chunk or block
 # Entries of a config that give the width of a window, a chunk or a block in tokens.
 SPANS = re.compile(
     r"\w*(window|chunk_size|chunk_length|block_size|radius|compress_rate|local_attention)\w*"
@@ -54,8 +54,8 @@ def load_transformers_reader(
 ) -> TransformersReader:
     """Load a model by its name on the Hugging Face Hub, or from a folder; onto the GPU if any.
 
-    It has the head that it was saved with. `progress` is called with the bytes downloaded. Raises
-    LoadingError with a message that says what to do.
+    The model has the head that it was saved with. `progress` is called with the bytes downloaded.
+    Raises LoadingError with a message that says what to do.
     """
     name, device = str(name), best_device()
     config = read_config(name)
@@ -64,7 +64,8 @@ def load_transformers_reader(
     check_memory(count_numbers(folder), name, device, dtype)
     tokenizer = read_tokenizer(folder, config)
     if getattr(config, "attention_type", None) == "block_sparse":
-        config.attention_type = "original_full"  # BigBird itself reads short texts in this way
+        # BigBird itself reads short texts with full attention
+        config.attention_type = "original_full"
     head = saved_head(config)
     model = load_pretrained(folder, config, head, name, device, dtype)
     tokens = PieceTokenizer(tokenizer, longest_text(model), known_tokens(model))
@@ -110,7 +111,7 @@ def saved_head(config: PreTrainedConfig) -> OutputHead | None:
         "ForQuestionAnswering": "span",
         "ForCausalLM": "next token",
         "LMHeadModel": "next token",
-        "ForConditionalGeneration": "next token",  # of models for pictures and text
+        "ForConditionalGeneration": "next token",  # the class name of models for pictures and text
     }
     architecture = (config.architectures or [""])[0]
     if architecture.endswith("LMHeadModel") and type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING:
@@ -156,7 +157,7 @@ def load_pretrained(
                 trust_remote_code=False,
                 output_loading_info=True,
             )
-    except Exception as error:  # of many kinds: no such class, other shapes, a broken file
+    except Exception as error:  # errors of many kinds: no such class, other shapes, a broken file
         raise LoadingError(CANNOT_LOAD.format(name=name, why=first_line(error))) from error
     # A pooler is often not saved, and not shown unless classes are read from it.
     pooled = head in OF_A_TEXT
@@ -168,7 +169,8 @@ def load_pretrained(
         )
     settings = model.config.get_text_config()
     if pooled and settings.pad_token_id is None:
-        settings.pad_token_id = -1  # or a decoder with classes reads no batch
+        # without a padding id, a decoder with a classifier head refuses batches
+        settings.pad_token_id = -1
     check_weights(model)
     return model.to(device).eval().requires_grad_(False)
 
@@ -177,12 +179,12 @@ def known_tokens(model: PreTrainedModel) -> int | None:
     """Return the number of tokens that a model has embeddings for; None if unknown."""
     try:
         return getattr(model.get_input_embeddings(), "num_embeddings", None)
-    except (AttributeError, NotImplementedError):  # the embeddings are no table
+    except (AttributeError, NotImplementedError):  # raised if the model's embeddings are no table
         return None
 
 
 def longest_text(model: PreTrainedModel) -> int:
-    """Return how many tokens of a text the model is given to read."""
+    """Return the most tokens of a text that the model is given to read."""
     config = model.config.get_text_config()
     named = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", 0)
     for name, part in model.named_modules():

@@ -192,7 +192,7 @@ class TransformersReader(PieceReader):
         return configured_masks(self.model.config, site)
 
     def rotary(self, site: Site) -> Rotary | None:
-        """Return how a site turns queries and keys; None if it does not, or if it is not known."""
+        """Return an attention block's rotary positions; None if it has none or they are unknown."""
         return self.attached.rotary.get(site)
 
     def heads_to_stream(self, site: Site) -> Tensor | None:
@@ -251,16 +251,16 @@ class TransformersReader(PieceReader):
         return self.tokens.cut([*begun, *written])
 
     def target_pieces(self, target: str, begun: Sequence[Piece]) -> list[Piece]:
-        """Return a typed target's pieces, without the language before it and its end."""
+        """Return a typed target's pieces, without its language token and its end token."""
         pieces = self.tokens.pieces(text_target=target)
         while pieces and pieces[-1].is_special:
             pieces.pop()
-        if len(begun) > 1 and pieces and pieces[0].id == begun[-1].id:  # the language
+        if len(begun) > 1 and pieces and pieces[0].id == begun[-1].id:  # the language token
             pieces.pop(0)
         return [replace(piece, word=piece.word + len(begun)) for piece in pieces]
 
     def write_greedily(self, trace: Trace, edits: RunEdits) -> list[Piece]:
-        """Return the decoder's tokens when it writes for a source: its start, and its text."""
+        """Write greedily for a source; return the decoder's tokens: its start, and the text."""
         begun = self.writer.start()
         decoded = self.writer.decode(trace.source_tokens, begun, edits=attention_edits(edits))
         trace.finished = decoded.finished

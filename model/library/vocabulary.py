@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 HALF = "\N{REPLACEMENT CHARACTER}"  # decoded in place of a character with missing bytes
-CONTROLS = {code: 0x2400 + code for code in range(32)} | {127: "␡"}  # visible signs for them
+# the visible signs of control characters
+CONTROLS = {code: 0x2400 + code for code in range(32)} | {127: "␡"}
 VISIBLE = CONTROLS | str.maketrans({" ": VISIBLE_SPACE, "\n": "⏎"})
 
 
@@ -29,7 +30,8 @@ class Vocabulary:
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer: Any = tokenizer  # Any, because the library's types are too wide
         forget_texts(tokenizer)
-        self.size = 1 + max(tokenizer.get_vocab().values())  # a model may have more embeddings
+        # the number of the tokenizer's ids; a model may have more embeddings
+        self.size = 1 + max(tokenizer.get_vocab().values())
         self.roles: dict[int, Role] = dict.fromkeys(tokenizer.all_special_ids, "special")
         self.added = tokenizer.added_tokens_decoder
         for index, added in self.added.items():
@@ -88,7 +90,7 @@ class Vocabulary:
         return re.sub("[\udc80-\udcff]", byte_in_numbers, text).translate(VISIBLE)
 
     def window(self, before: Sequence[Token]) -> list[int]:
-        """Return the last ids, from the last token that is whole characters by itself on."""
+        """Return the last ids, from the last token that decodes to whole characters on its own."""
         ids: list[int] = []
         for token in reversed(before):
             if self.role(token.id) != "special":

@@ -1,4 +1,4 @@
-"""Writing by models of the transformers library, with every step and its attention.
+"""Lets models of the transformers library write, and records every step and its attention.
 
 The model keeps its own key-value cache.
 """
@@ -43,10 +43,11 @@ class Writer:
         self.model = model
         self.tokens = tokens
         self.attached = attached
-        settings: Any = getattr(model, "generation_config", None)  # of models that write
+        settings: Any = getattr(model, "generation_config", None)  # only models that write have one
         self.stop_strings: list[str] | str = getattr(settings, "stop_strings", None) or []
         self.heals = bool(getattr(settings, "token_healing", None))
-        if self.heals:  # the library heals by a text of one token, which it would heal again
+        # the library heals by writing one token: with healing on, that call would heal again
+        if self.heals:
             settings.stop_strings, settings.token_healing = None, False
 
     @property
@@ -55,7 +56,7 @@ class Writer:
 
     @property
     def end_ids(self) -> list[int]:
-        """The ids that end the model's texts, the usual one first; only ids that it knows."""
+        """The ids that end the model's texts, the usual one first, without unknown ids."""
         settings = getattr(self.model, "generation_config", None)
         ids = getattr(settings, "eos_token_id", None)
         named = ids if isinstance(ids, list) else [ids]
@@ -119,7 +120,7 @@ class Writer:
         """
         edits = edits or {}
         limit = room_to_write(len(begun), self.tokens.max_tokens, longest)
-        encoding = ExitStack()  # the edits are in force while the encoder runs, and at each step
+        encoding = ExitStack()  # the edits apply while the encoder runs, and at each step
 
         def our_search(
             model: PreTrainedModel,
@@ -192,7 +193,8 @@ class Writer:
             with self.tokens.tokenizing, torch.inference_mode():
                 model: Any = self.model
                 healed = model.heal_tokens(ids, self.tokens.tokenizer)
-        except (TypeError, ValueError) as error:  # it needs tokens of padding and of a beginning
+        # token healing needs a padding token and a start token
+        except (TypeError, ValueError) as error:
             raise ValueError(
                 "The model's configuration asks for token healing, which the library cannot do "
                 f"with this tokenizer: {first_line(error)} Switch token_healing off in its "
@@ -222,5 +224,5 @@ class Writer:
 
 
 def stops_after(stops: Callable[[Tensor], Tensor], begun: Tensor, texts: Tensor) -> Tensor:
-    """Return which texts (R, T) end with a stop string after what was read first (1, N): (R,)."""
+    """Return which texts (R, T), written after `begun` (1, N), end with a stop string: (R,)."""
     return stops(torch.cat([begun.expand(len(texts), -1), texts], dim=1))

@@ -19,12 +19,12 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Batch:
-    """The padded ids of some pairs."""
+    """A batch of sentence pairs, as padded ids."""
 
     source_ids: Tensor  # (B, S) what the encoder reads
     target_ids: Tensor  # (B, T) what the decoder reads
     next_ids: Tensor  # (B, T) the tokens that the decoder should predict
-    weight: float = 1.0  # the share of the loss, if several processes share a batch
+    weight: float = 1.0  # this part's share of the loss, if several processes share a batch
 
     def to(self, device: torch.device) -> Batch:
         ids = self.source_ids.to(device), self.target_ids.to(device), self.next_ids.to(device)

@@ -27,7 +27,7 @@ class Settings:
     steps: int = 12_000
     warmup: int = 2_000
     cooldown: int = 4_000
-    rate: float = 1.0  # a factor on the paper's learning rate
+    rate: float = 1.0  # a factor on the learning rate of "Attention Is All You Need"
     label_smoothing: float = 0.1
     clip: float = 1.0  # the largest norm of the gradient; a larger one is scaled down
     batch_tokens: int = 3_072  # the most padded tokens of a batch, on each side
@@ -40,7 +40,7 @@ def make_optimizers(model: nn.Module, name: str = "adam") -> list[torch.optim.Op
     """Return Adam, and with the name "muon" also Muon, for the matrices of the layers.
 
     Adam has the options of "Attention Is All You Need", section 5.3. The updates of Muon are scaled
-    to the size of Adam's, so that both use the same learning rate; each step sets it.
+    to the size of Adam's, so that both use the same learning rate, which `train_step` sets.
     Source: "Muon is Scalable for LLM Training" (2025), section 2.2.
     """
     tables = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
@@ -91,7 +91,7 @@ def train_step(
     model.zero_grad()
     loss.backward()
     loss = loss.detach()
-    if processes() > 1:  # the sums over processes are the whole batch's loss and gradients
+    if processes() > 1:  # summed over all processes, these are the whole batch's loss and gradients
         gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
         for tensor in (loss, *gradients):
             distributed.all_reduce(tensor)

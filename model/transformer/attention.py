@@ -16,10 +16,10 @@ from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 
 class Edit:
-    """The steps of attention at one site; subclasses override some to change the attention."""
+    """The steps of attention in one block; subclasses override some to change the attention."""
 
-    scale: float | None = None  # replaces 1 / sqrt(D), if given
-    batch = 1  # the number of rows, each with its own changes, that the edit is made for
+    scale: float | None = None  # the factor on query · key; None means 1 / sqrt(D)
+    batch = 1  # the number of rows of a batch, if the edit has its own changes for each row
 
     def at(self, first_query: int, first_key: int = 0) -> "Edit":
         """Return the edit for a call whose first query and first key are at these positions."""

@@ -10,7 +10,8 @@ class KeyValueCache:
 
     def __init__(self) -> None:
         self.length = 0  # the number of target positions decoded so far
-        self.entries: dict[Site, tuple[Tensor, Tensor]] = {}  # key, value: (B, H, K, D)
+        # the key and the value of each attention block, (B, H, K, D) each
+        self.entries: dict[Site, tuple[Tensor, Tensor]] = {}
 
     def select(self, rows: Tensor) -> None:
         """Keep these rows of the batch, in this order; all rows may share one encoder output."""

@@ -35,7 +35,7 @@ class Texts(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """What ends a text: ids (E,), and what `stop` finds at the end of texts (R, T): bool (R,)."""
+    """What ends a text: one of the ids (E,), or `stop`, which maps texts (R, T) to bool (R,)."""
 
     ids: Tensor
     stop: Callable[[Tensor], Tensor] | None = None
@@ -85,7 +85,7 @@ def narrow(scores: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: floa
         least = scores.topk(top_k).values[:, -1:]
         scores = scores.masked_fill(scores < least, -torch.inf)
     if top_p < 1:
-        ordered, order = scores.sort(dim=-1)  # the likeliest last, as in transformers
+        ordered, order = scores.sort(dim=-1)  # the likeliest token is last, as in transformers
         unlikely = ordered.softmax(dim=-1).cumsum(dim=-1) <= 1 - top_p
         unlikely[:, -1] = False
         scores = scores.masked_fill(unlikely.scatter(-1, order, unlikely), -torch.inf)
@@ -108,7 +108,7 @@ def beam(
     with the candidates, the likeliest first, and the indices of those that are kept.
     Source: "Attention Is All You Need", section 6.1.
     """
-    # Even if all texts can end in all ways, `width` candidates are left that do not end.
+    # Even if each text ends in every possible way, `width` candidates are left that do not end.
     enough = width * max(2, 1 + len(ends.ids))
     finished: list[Texts] = []
     while len(texts.ids) and texts.ids.size(1) < longest:
@@ -116,7 +116,8 @@ def beam(
         likely = log_probabilities.topk(min(enough, log_probabilities.size(1)))  # (R, N)
         totals = (texts.totals[:, -1:] + likely.values).flatten()
         best = totals.topk(min(enough, len(totals)))  # (C,)
-        best = best.indices[best.values.isfinite()]  # fewer than `enough` in a tiny vocabulary
+        # in a tiny vocabulary, fewer than `enough` are left
+        best = best.indices[best.values.isfinite()]
         ids, values = likely.indices.flatten()[best], likely.values.flatten()[best]
         candidates = texts.extend(ids, values, rows=best // likely.values.size(1))
         is_end = ends.of(candidates.ids).tolist()

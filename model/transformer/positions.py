@@ -41,7 +41,7 @@ UNMOVED = Placement()
 
 
 class Positions(nn.Module):
-    """The position vectors, which are added to the token embeddings."""
+    """The position vectors that are added to the token embeddings."""
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Kind = Literal["encoder", "decoder", "cross"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Side = Literal["encoder", "decoder"]
-MaybeNone = Any  # None in models that do not show this part; a reader's `missing` says so
+MaybeNone = Any  # None if a model does not show this part; its reader's `missing` says so
 
 
 class Site(NamedTuple):
@@ -68,12 +68,14 @@ class AttentionRecord(ByShape):
     masked_scores: Tensor  # (B, H, Q, K)
     weights: Tensor  # (B, H, Q, K)
     heads: Tensor | MaybeNone  # (B, H, Q, D)
-    scale: float | None = None  # the factor on query · key; None means 1 / sqrt(D), or an edit's
-    bias: Tensor | None = None  # added for relative positions; broadcasts to (B, H, Q, K)
+    # the factor on query · key; None means 1 / sqrt(D), or the scale of an edit
+    scale: float | None = None
+    bias: Tensor | None = None  # added to scores for relative positions; broadcasts to (B, H, Q, K)
     softcap: float | None = None
     sinks: Tensor | None = None  # (H,)
     rotated: bool = False  # True if query and key are recorded after their rotation by positions
-    key_heads: int | None = None  # distinct keys if fewer than H; repeated in `key` and `value`
+    # the number of distinct key heads, if below H; `key` and `value` repeat them
+    key_heads: int | None = None
 
 
 @dataclass(frozen=True, repr=False)

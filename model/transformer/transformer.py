@@ -99,11 +99,11 @@ class Transformer(nn.Module):
         """Initialize all weights at random, with torch's own generator or another.
 
         Token vectors have about unit length, so that they can also be the weights of the output
-        layer. Norms are not changed, since nothing in them is random.
+        layer. Norms keep their weights, because nothing in them is random.
         """
         sides = (self.encoder.embedding, self.decoder.embedding)
         tables = [*(side.tokens.weight for side in sides), self.output.weight]
-        for table in dict.fromkeys(tables):  # once for each tensor: tied tables are the same one
+        for table in dict.fromkeys(tables):  # tied tables are the same tensor, which is filled once
             nn.init.normal_(table, std=self.config.d_model**-0.5, generator=generator)
         for side in sides:
             side.positions.draw_weights(generator)
@@ -162,7 +162,7 @@ class Transformer(nn.Module):
 
 
 def final_norm(config: TransformerConfig) -> nn.Module:
-    """Return the norm after the last layer, which only a pre-norm model needs."""
+    """Return the norm after the last layer; a post-norm model does without."""
     if config.norm == "post":
         return nn.Identity()
     return nn.LayerNorm(config.d_model, eps=config.norm_epsilon)

@@ -13,7 +13,7 @@ Setting = tuple[int, ...]  # the numbers that a mask takes, such as a width
 
 
 class Cells(NamedTuple):
-    """The cells of a site: the positions of queries and keys, from 0, that broadcast to (Q, K)."""
+    """The cells of an attention matrix: positions of queries and keys that broadcast to (Q, K)."""
 
     site: Site
     query: Tensor  # (Q, 1)
@@ -26,7 +26,7 @@ class Cells(NamedTuple):
 
 
 def all_cells(site: Site, positions: int, unpadded: int | None = None) -> Cells:
-    """Return the cells of a site with as many queries as keys; by default without padding."""
+    """Return all cells of a square attention matrix; by default, no token is padding."""
     every = torch.arange(positions)
     return Cells(site, every[:, None], every, positions if unpadded is None else unpadded)
 
@@ -54,16 +54,19 @@ class Mask:
     positions: Callable[..., tuple[int, ...]] | None = None
     trained: bool = False
     kinds: Sequence[Kind] = KINDS
-    needs: Sequence[str] = ()  # abilities of a reader that it needs, by the names of `missing`
+    # the abilities that a model needs for this mask, named as in `Reader.missing`
+    needs: Sequence[str] = ()
     lowest: Setting = ()  # the smallest value of each number that a link may set
     offered: Sequence[Setting] = ()  # the settings in the menu of a page
-    borders: bool = False  # True if it takes a list of numbers, each larger than the one before
-    click: str = ""  # tells the visitor what a click on a token does, if clicks set the numbers
-    words: str = ""  # follow a kind of attention, as in 'encoder sees ...'; {} for each number
+    # True if the mask takes a list of numbers, each larger than the one before
+    borders: bool = False
+    click: str = ""  # a sentence on what a click on a token does, if clicks set the numbers
+    # words that follow a kind of attention, as in 'encoder sees ...'; numbers replace {}
+    words: str = ""
     help: str = ""
     source: str = ""
 
     def describe(self, setting: Setting) -> str:
-        """Return the words for a setting of this mask, which follow a kind of attention."""
+        """Return this mask's words for a setting, such as 'sees one in 2 keys, by seed 1'."""
         numbers = setting if not self.borders else [", ".join(map(str, setting))]
         return self.words.format(*numbers)

@@ -10,7 +10,7 @@ from headlight.model.edits.masks import Cells, Mask
 
 
 def lowered(cells: Cells, heads: int, times: int) -> Tensor:
-    """Return what is taken from the scores (H, Q, K): the distance times each head's slope.
+    """Return the numbers (H, Q, K) subtracted from the scores: the distance times a head's slope.
 
     The slopes are 2^(-8/H), 2^(-16/H), ... to 2^-8, as published for a power of two.
     """

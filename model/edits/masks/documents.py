@@ -14,7 +14,7 @@ CLICK = "Click the first token of a document to begin it there, or to join it to
 
 
 def visible(cells: Cells, *borders: int) -> Tensor:
-    """Return the cells with query and key in one document; `borders` are the later ones' starts."""
+    """Return the cells in one document; `borders` has where each document but the first begins."""
     starts = torch.tensor(borders)
     query, key = (torch.bucketize(part, starts, right=True) for part in (cells.query, cells.key))
     return query == key

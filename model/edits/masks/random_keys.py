@@ -7,11 +7,12 @@ from torch import Tensor
 
 from headlight.model.edits.masks import Cells, Mask
 
-PRIMES = 73_856_093, 19_349_663, 83_492_791  # they hash query, key and seed (Teschner 2003)
+# factors in a hash of query, key and seed (Teschner 2003)
+PRIMES = 73_856_093, 19_349_663, 83_492_791
 
 
 def visible(cells: Cells, one_in: int, seed: int) -> Tensor:
-    """Return the drawn cells and the diagonal; the seed and its positions decide on each cell."""
+    """Return the cells drawn by a hash of query, key and seed, and the cells on the diagonal."""
     query, key, other = PRIMES
     drawn = (cells.query * query) ^ (cells.key * key) ^ (seed * other)
     return (drawn // 7 % one_in == 0) | (cells.query == cells.key)
