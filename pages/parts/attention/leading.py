@@ -80,7 +80,7 @@ def word_of(index: int, line: Sequence[Piece]) -> Word:
 
 
 def linked_to(view: View, side: str) -> tuple[Sequence[Piece], bool]:
-    """Return the keys for side "query", or else the queries, and if they are surely English."""
+    """Return the keys for the side "query", else the queries; and if they are surely English."""
     if side == "query":
         return view.lines[1], view.keys_are_english
     return view.lines[0], view.is_english

@@ -47,7 +47,7 @@ def draw(
     widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: Any
 ) -> None:
     """Draw a widget for a value of side `name`; `change` is called with a newly chosen value."""
-    # The number of options is in the key: Streamlit resets a widget whose key changes.
+    # The number of options is in the key, so that a list of another length makes a new widget.
     options = f"_{len(more['options'])}" if "options" in more else ""
     editor(widget, label, value, change, f"side_{name}_{what}{options}", **more)
 

@@ -103,7 +103,10 @@ def with_targets(both: Pair, own: bool) -> Pair:
 
 
 def with_own(side: Side) -> Side:
-    """Return a side whose decoder reads the text that its model writes under the side's changes."""
+    """Return a side whose decoder reads the text that the model writes with the side's changes.
+
+    A text that was given to the decoder stays.
+    """
     if isinstance(side, ModelSide) and side.edits:
         return replace(side, target=side.target or written(side.run).text)
     return side

@@ -101,7 +101,7 @@ class AnySide:
         return {item.name: item.metadata["choice"] for item in fields(cls) if item.metadata}
 
     def without(self, name: str) -> Self:
-        """Return the side with a field's default in place of an invalid value, noted in `refused`."""
+        """Return the side with the default of the field `name`, which `refused` then lists."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 
