@@ -15,9 +15,7 @@ PART = Part.next_to(__file__)
 class Leaf:
     """A text that the search considered at a step: its last token, and whether it was kept."""
 
-    parent: (
-        int | None
-    )  # the index, among the texts of the step before, of the text that this one continues
+    parent: int | None  # the index, in the step before, of the text that this one continues
     token: str
     text: str
     log_probability: float  # of the whole text, in nats

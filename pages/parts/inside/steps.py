@@ -179,7 +179,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     title, words = STEPS["softmax"]
     if part.sink is not None:
         words += f" {ADDED['sink'].format(sink=number_text(part.sink))}"
-    # The sums are notes, not a bar, so that the rows keep the look they have in other pictures.
+    # The sums are notes: with a `total`, the weights would be rounded unlike in other pictures.
     sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
     rows = [
         Row("scores", as_array(part.masked_scores)),

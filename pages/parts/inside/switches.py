@@ -25,10 +25,8 @@ SCALED = switch("scale_on", True, label="Divide by √d")
 TEMPERATURE = number("softmax_temperature", 1.0, (0.1, 5.0), label="Temperature", step=0.1)
 SWITCHES = (SCALED, TEMPERATURE)
 FACTORS = np.linspace(0, 1, 101)  # the scales tried; with 1 the dot product is not scaled
-SHARPNESS = {
-    "entropy": "entropy, nats",
-    "largest": "largest weight",
-}  # the measures of how sharp a softmax is
+# How sharp a softmax is: the fields of `Saturation`, with their labels.
+SHARPNESS = {"entropy": "entropy, nats", "largest": "largest weight"}
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
 DIMENSIONS_SHOWN = 64  # of a feed-forward layer's d_ff dimensions
 
