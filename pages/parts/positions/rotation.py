@@ -7,7 +7,7 @@ from headlight.model.transformer.positions import frequencies
 
 
 def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
-    """Return the matrix (d_model, d_model) that maps every position's vector to that `offset` later.
+    """Return the matrix (d_model, d_model) that maps a position's vector to the one `offset` later.
 
     The matrix is the same for all positions: table[p + offset] = rotation(offset) @ table[p]. It
     has a 2 x 2 block for each pair of dimensions, which rotates the pair by offset times the pair's

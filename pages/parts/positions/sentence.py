@@ -89,7 +89,7 @@ SIDES: dict[Side, Choice] = {
     ),
     "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", help=HELP),
 }
-ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)  # for a model without two sides
+ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)  # for one side
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 CHOICES = (*SIDES.values(), ONLY, SHIFT, SEED, SIDE, *TOKENS.values())
@@ -185,7 +185,7 @@ def before_and_after(
 
 
 def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]:
-    """Return the share of attention that moves to other keys in each head; see `moved_attention`."""
+    """Return the share of attention that each head moves; see `moved_attention`."""
     moved = {}
     for kind in before.reader.shape.kinds:
         layers = [weights_of(run.trace(), kind) for run in (before, after)]

@@ -22,7 +22,7 @@ from headlight.viz import wavelengths
 from headlight.viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-MOST_SHOWN = 32  # at most so many dimensions of a rotation are drawn, so that its blocks are visible
+MOST_SHOWN = 32  # dimensions of a rotation that are drawn: with more, its blocks would be too small
 MOST_CLOCKS = 6  # at most this many pairs of dimensions are drawn as clocks
 FINEST = 8  # a curve has at most this many points for each position
 MOST_PLACES = 1_024  # a whole curve has at most this many points
