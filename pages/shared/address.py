@@ -80,7 +80,7 @@ def go_again(asked: Mapping[str, str] | None) -> None:
 
 
 def apply(parameters: Mapping[str, str], page: Page) -> None:
-    """Set a page's choices to the values in an address; those it does not name to their defaults."""
+    """Set a page's choices to the values in an address, or to their defaults if it has none."""
     shape = shape_for(parameters)
     values, refused = read_parameters(parameters, page.linked, shape)
     edits = values.pop(EDITS.key)

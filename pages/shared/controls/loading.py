@@ -67,7 +67,7 @@ def remove(entry: CatalogEntry) -> None:
 
 
 def settle() -> None:
-    """When loading has ended, switch to the requested model, or store why it could not be loaded."""
+    """After loading has ended, switch to the requested model, or store why loading failed."""
     job, st.session_state.loading = st.session_state.loading, None
     if job.result:
         take(job.result)
@@ -76,7 +76,7 @@ def settle() -> None:
 
 
 def arrived() -> None:
-    """Add the requested and the chosen model to the visitor's list, if they are in memory by now."""
+    """Add the requested and the chosen model to the visitor's list, if they are in memory now."""
     chosen = models.chosen()
     if chosen.is_library and (loaded := shelf().get(chosen.name)):
         keep(loaded)

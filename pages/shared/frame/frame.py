@@ -130,7 +130,7 @@ def keys() -> None:
 
 
 def press() -> None:
-    """Change each choice whose shortcut key was pressed to its next or previous option; a callback."""
+    """Apply the shortcut keys that step through the options of a choice; a callback."""
     for choice, by in all_picked(KEY):
         if allows(choice):
             step(choice, by)

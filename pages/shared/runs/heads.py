@@ -48,7 +48,7 @@ def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
 
 
 def cost_of_removals(run: ModelRun) -> dict[str, int]:
-    """Return how many runs it takes to remove every head in turn, and how many tokens each reads."""
+    """Return how many runs it takes to remove every head in turn, and the tokens that each reads."""
     runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
     return {
         "runs": runs,
@@ -89,7 +89,7 @@ class Closings:
 
 
 def measured_by(run: ModelRun, position: int | None) -> Objective | None:
-    """Return the tokens whose likelihood effects are measured on; with a `position` only that one."""
+    """Return the tokens on whose likelihood effects are measured; with a `position` only that one."""
     objective = run.objective()
     return objective if position is None or objective is None else objective.only(position)
 
@@ -121,8 +121,8 @@ def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...])
 def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: int) -> Closings:
     """Return the effects of closing single cells of a head, for at most `most` cells.
 
-    If more cells are open, they are ordered by their estimated effects, and every so manieth is
-    taken.
+    If more cells are open, they are ordered by the size of their estimated effects, and cells at
+    even steps of this order are taken.
     Raises ValueError if there is nothing to measure.
     """
     kind, layer, number = head
