@@ -28,9 +28,7 @@ from headlight.pages.shared.runs.readers import errors_explained, reader
 from headlight.pages.shared.runs.run import ModelRun
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
-Report = Callable[
-    [Effects, float], None
-]  # called with the effects so far and the share of the work done
+Report = Callable[[Effects, float], None]  # takes the effects so far and the share done
 
 
 @model_call("Testing every head …")
@@ -48,7 +46,7 @@ def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
 
 
 def cost_of_removals(run: ModelRun) -> dict[str, int]:
-    """Return how many runs it takes to remove every head in turn, and the tokens that each reads."""
+    """Return how many runs it takes to remove each head in turn, and how many tokens each reads."""
     runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
     return {
         "runs": runs,
@@ -89,7 +87,7 @@ class Closings:
 
 
 def measured_by(run: ModelRun, position: int | None) -> Objective | None:
-    """Return the tokens on whose likelihood effects are measured; with a `position` only that one."""
+    """Return the tokens whose likelihood is measured; with a `position`, only the one there."""
     objective = run.objective()
     return objective if position is None or objective is None else objective.only(position)
 

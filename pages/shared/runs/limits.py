@@ -59,18 +59,19 @@ def of_this_worker(of_all: int) -> int:
 # How many threads a model call uses. With more than one, the threads wait for each other: on a
 # machine whose cores are busy with other visitors, a sentence then takes ten times as long.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
-RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # kept for a visitor, of each function
-RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # of one visitor's results
-# How many megabytes of results are kept for all visitors together.
+# How many results of each function are kept for a visitor.
+RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)
+# How many megabytes of results are kept for each visitor, and for all visitors together.
+RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)
 ALL_RUNS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000))
 MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # which models visitors may open
-MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))  # how many may be in memory
-TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # how many may run at once
-TRAINING_SECONDS = whole_number(
-    "HEADLIGHT_TRAINING_SECONDS", 600, lowest=10
-)  # the longest training
-COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # how many texts of visitors are counted at once
-COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # how many lines of a text are counted
-COUNT_SECONDS = whole_number(
-    "HEADLIGHT_COUNT_SECONDS", 600, lowest=10
-)  # the longest count of a text
+# How many of the models that visitors open are in memory.
+MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))
+# How many trainings run at once, and how many seconds each may take.
+TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))
+TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)
+# In how many texts of visitors patterns are counted at once, and in how many lines of each text,
+# and how many seconds each text may take.
+COUNTS = whole_number("HEADLIGHT_COUNTS", 1)
+COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)
+COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)

@@ -12,7 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 from headlight.pages.shared.runs import limits
 
 AT_ONCE = limits.of_this_worker(2)  # how many calls compute at the same time, in all sessions
-BATCH_CELLS = 2**16  # the most texts times tokens² in a batch: 16 texts of 64 tokens take at most 300 MB
+BATCH_CELLS = 2**16  # most texts times tokens² in a batch: 16 texts of 64 tokens take 300 MB
 _thread = local()
 Value = TypeVar("Value")
 
@@ -91,7 +91,7 @@ class Queue:
                 return call.answer.result()
 
     def _give_turns(self) -> None:
-        """Give the free turns to the first calls of the queue; add to each the calls that can join."""
+        """Give free turns to the first calls of the queue; calls that can join one share its turn."""
         while self._free and self._waiting:
             first, *others = self._waiting
             batch, longest = [first], first.work.length
@@ -126,7 +126,7 @@ def has_turn() -> bool:
 
 
 def compute(batch: Sequence[Call], function: Callable[[Sequence], Iterable]) -> None:
-    """Compute calls in a batch, or one by one if the batch fails; set each call's answer or error."""
+    """Compute calls in a batch, or one by one if the batch fails; set their answers or errors."""
     try:
         requests = [call.work.request for call in batch]
         for call, value in zip(batch, function(requests), strict=True):

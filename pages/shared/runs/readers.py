@@ -25,8 +25,8 @@ from headlight.pages.shared.state.wings import WINGS
 from headlight.pages.streamlit_fixes import ended_sessions
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only when another
-# thread's turn ends: with many visitors a call would spend most of its time waiting for that.
-TURN = 0.0005  # the longest turn in seconds while others wait; Python's default is 0.005
+# thread's turn ends. If turns were long, a call would mostly wait when there are many visitors.
+TURN = 0.0005  # seconds that a thread keeps the lock while others wait; Python's default is 0.005
 
 
 def reader(key: str | None = None) -> Reader:

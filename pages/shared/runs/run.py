@@ -1,4 +1,4 @@
-"""A run of a model: the plain values that determine its numbers, and functions that return these."""
+"""A run of a model: plain values that determine its numbers, and functions that compute these."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from headlight.pages.shared.state import models
 if TYPE_CHECKING:
     from headlight.model.library.bert_reader import BertReader
 
-IN_FULL = 10_000_000  # a run with more attention weights than this records only one layer in full at a time
+IN_FULL = 10_000_000  # a run with more weights than this records one layer in full at a time
 AS_TRAINED = PositionEdit()
 LONGEST_WRITING = 64  # by default a text has at most this many tokens
 BEAM = Strategy("beam")
@@ -92,14 +92,17 @@ class ModelRun:
         return _traced(self, None)
 
     def streamed(self) -> Trace:
-        """Return `trace` with the residual stream added, if the model shows it; do not modify it."""
+        """Return `trace` with the residual stream, if the model has a readable one.
+
+        It must not be modified.
+        """
         trace = self.trace()
         if trace.residual or "show the stream" in self.reader.missing:
             return trace
         return _streamed(self)
 
     def tokens(self) -> Trace:
-        """Return the record of the run without changes, for its tokens: changes never affect these."""
+        """Return the record of the run as trained. Its tokens are those of this run, too."""
         return self.as_trained.trace()
 
     def changes(self) -> RunEdits:

@@ -234,7 +234,7 @@ class Shelf:
             loaded.was_held = True
 
     def leave(self, name: str, visitor: object) -> None:
-        """Record that a visitor removed a model from their list; drop it if it is in no list now."""
+        """Record that a visitor removed a model from their list; drop it if no list has it now."""
         if loaded := self.get(name):
             loaded.held_by.discard(visitor)
         self.let_go()

@@ -181,7 +181,7 @@ def compare_probabilities(
         if len(tokens) > LONG:
             st.caption(f"There are {len(tokens)} tokens: scroll the list to see them all.")
         alone = {*before.reader.shape.kinds} == {"decoder"}
-        # The model only reads the tokens of a prompt, so the list of written tokens begins after it.
+        # The model does not write the prompt, so the list of written tokens begins after it.
         first = begins.rows[0] + 2 if alone and begins else 1
         picture = probability_bars(bars, tokens, first=first)
         show(picture, "probabilities", of=of, what=what)

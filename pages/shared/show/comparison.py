@@ -64,9 +64,9 @@ def last_wanted() -> str:
 
 
 def first_pictures(unchanged: str) -> tuple[str, ...]:
-    """Return the keys of a new slide's pictures: both texts, or one if the other is not drawn.
+    """Return the keys of a new slide's pictures: both texts, or only the changed one.
 
-    If no changed text is drawn, it is the picture `unchanged`.
+    If the page draws no changed text, it is the picture with the key `unchanged`.
     """
     if KEYS[1] not in drawn():
         return (unchanged,)

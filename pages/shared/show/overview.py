@@ -178,7 +178,7 @@ def large_text(
     riddle: Callable[[], Riddle] | None = None,
     below: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Draw a head's weights (Q, K) as shades of running text, first those of the token `lit`.
+    """Draw a head's weights (Q, K) as shades of running text: those of the token `lit`, if any.
 
     `words` has the number of each query's word and of each key's word. If `key_tokens` is None,
     queries and keys are one text. For `of`, `what`, `riddle` and the return value see `show`;

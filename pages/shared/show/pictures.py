@@ -39,7 +39,7 @@ STAGED = 740, 480  # pixels: the width of a chart on a slide, alone, and next to
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
 # The height and the font sizes of a Plotly table on a slide, in pixels.
 STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
-TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # the names of Plotly's templates for each theme
+TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's names for each theme
 
 
 @cache
