@@ -91,7 +91,7 @@ class Queue:
                 return call.answer.result()
 
     def _give_turns(self) -> None:
-        """Give free turns to the first calls of the queue; calls that can join one share its turn."""
+        """Give each free turn to the first waiting call, and to the calls that can join it."""
         while self._free and self._waiting:
             first, *others = self._waiting
             batch, longest = [first], first.work.length
