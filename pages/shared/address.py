@@ -87,7 +87,7 @@ def apply(parameters: Mapping[str, str], page: Page) -> None:
     st.session_state.update(values)
     if edits != TOO_MANY:
         edit_history.change(read_edits(edits, shape))
-    elif edit_history.edits() == Edits():  # else these stay in force
+    elif edit_history.edits() == Edits():  # else the session's edits stay
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
     st.session_state.applied = applied() + 1
@@ -228,7 +228,7 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
     def published(*args: object) -> None:
         body(*args)
         run = get_script_run_ctx()
-        if run and run.fragment_ids_this_run:  # otherwise `open_page` does it
+        if run and run.fragment_ids_this_run:  # otherwise `open_page` publishes them
             publish()
 
     apart = st.fragment(published, run_every=every)

@@ -63,7 +63,7 @@ def said_of(
 
 
 def largest_word(weights: np.ndarray, line: Sequence[Piece]) -> Word:
-    """Return the word or special token whose tokens have the largest sum of `weights` (K,)."""
+    """Return the word (or special token) with the largest sum of weights (K,) over its pieces."""
     words = words_of(line)
     return words[on_words(weights, words).argmax()]
 

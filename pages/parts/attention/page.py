@@ -242,7 +242,8 @@ def attention() -> None:
     if translates:
         warn(run)
         likelier = st.container(key="likelier")
-        with st.container(key="translation-on-phones"):  # the full one is far below
+        # On a phone the full translation is far below, so its text is also drawn here.
+        with st.container(key="translation-on-phones"):
             st.text(f"{models.chosen().target.capitalize()}: {written(run).text}")
     draw = show_translation if translates else tokens_and_choices
     heads(run, of, lambda: draw(run, of))

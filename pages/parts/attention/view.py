@@ -118,7 +118,7 @@ class View:
     def text(self) -> tuple[list[str], list[str] | None, tuple[list[int], list[int]]]:
         """The labels of the queries and of the keys, and the number of each label's word.
 
-        In self-attention both are one text: the labels are those of the keys, then comes None.
+        In self-attention both are the same text: first come the labels of the keys, then None.
         """
         shown, (queries, keys) = self.selection, self.tokens
         words = numbers_of_words(shown.keys, shown.columns, keys, shown.words)

@@ -178,7 +178,11 @@ def choose_model(name: str, side: Side) -> None:
 
 
 def change_model(name: str, key: str) -> None:
-    """Show another model or training; the text stays unless only an own model can read it."""
+    """Show another model or training on a side.
+
+    A visitor's own model reads only texts of its own kind: if the old or the new model is one, the
+    text is replaced by an example.
+    """
     side, source = current(name), key.removeprefix(RECORDED)
     new = models.named(key)
     if new.key == key:

@@ -131,7 +131,8 @@ def paste(name: str, key: str) -> None:
         parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not parameters:
         st.session_state.compare_told = NO_LINK
-    elif parts.path.endswith("/compare"):  # take the same side of it
+    # A link to the page Compare has two sides: take the one with this name.
+    elif parts.path.endswith("/compare"):
         choice = SIDES[name]
         side = read_text(parameters[choice.key]) if choice.key in parameters else choice.default
         edits = side.edits or parameters.get(SIDES_EDITS[name].key, "")
@@ -143,7 +144,7 @@ def paste(name: str, key: str) -> None:
 def presets() -> None:
     """Draw the buttons that choose both sides at once, most of them from the other pages' choices.
 
-    A visitor who comes here first with a model of the transformers library sees a pair with it.
+    On the first visit, if a model of the transformers library is chosen, show a pair with it.
     """
     now = elsewhere()
     trained = replace(now, edits="")
@@ -176,7 +177,8 @@ def presets() -> None:
                 title, f"preset {title}", why_not, icon=SHOWN if is_shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
-    with st.container(key="sides-on-phones"):  # phones have the widgets below
+    # On a phone the widgets of both sides are below the maps.
+    with st.container(key="sides-on-phones"):
         st.caption("Choose A and B, and type their sentences, below the maps.")
 
 
@@ -249,7 +251,8 @@ def two_models(now: ModelSide) -> Pair | str:
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            mean = replace(now, head="mean")  # head 1 of two models is no pair
+            # Heads with equal numbers in two models have nothing in common, so compare the means.
+            mean = replace(now, head="mean")
             return mean, replace(mean, model=other.key, masked="")
     return "There is no other model for the languages of the one that the other pages show."
 

@@ -159,8 +159,8 @@ def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
 def names_in_both(first: list[str], second: list[str]) -> list[str]:
     """Return the names of the tokens on the joint axis of both maps, in quotation marks.
 
-    The name of a token that is in only one map is empty; that of a token that a text repeats also
-    has its position.
+    A token that is in only one map has an empty name. If a text repeats a token, the name also has
+    the token's position.
     """
     names = []
     for left, right in aligned(first, second):
@@ -175,8 +175,9 @@ def names_in_both(first: list[str], second: list[str]) -> list[str]:
 
 
 def what_was_read(both: Pair, choosable: bool) -> None:
-    """Draw the tokens that each decoder read, and if `choosable` a switch between two such texts.
+    """Draw the tokens that each decoder read.
 
+    If `choosable` is true, also draw a switch that lets each decoder read its own model's text.
     Nothing is drawn for decoder-only models: their maps already show what they read.
     """
     if not any("cross" in side.kinds for side in both):
@@ -197,7 +198,7 @@ def what_was_read(both: Pair, choosable: bool) -> None:
 
 
 def output(both: Pair, of: About) -> None:
-    """Draw the texts that both sides' models write, and the probabilities that both have."""
+    """Draw the texts that both sides' models write, and the predictions that can be compared."""
     st.subheader("What comes out")
     snapshots = [side for side in both if isinstance(side, SnapshotSide)]
     if snapshots:
@@ -246,7 +247,7 @@ def is_classic(both: Pair) -> bool:
 
 
 def summaries(side: Side) -> list[str]:
-    """Return two texts, for the layer and the head of a side: "mean", "max", or "" for one only."""
+    """Return "mean" or "max" for the layer and for the head of a side, or "" for a single one."""
     return [choice if choice in SUMMARIES else "" for choice in (side.layer, side.head)]
 
 

@@ -78,7 +78,7 @@ class AnySide:
         raise NotImplementedError
 
     def readable(self) -> Self:
-        """Return the side with what cannot be shown replaced: a lost model or text, unfit edits."""
+        """Return the side with a model and a text that exist, and edits that its model can take."""
         raise NotImplementedError
 
     @property
@@ -101,7 +101,7 @@ class AnySide:
         return {item.name: item.metadata["choice"] for item in fields(cls) if item.metadata}
 
     def without(self, name: str) -> Self:
-        """Return the side with the default of the field `name`, which `refused` then lists."""
+        """Return the side with the field `name` set to its default and added to `refused`."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 

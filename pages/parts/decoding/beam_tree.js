@@ -24,7 +24,8 @@ import { onPointing } from "../../../viz/pointing.js";
 // In pixels: the width and height of a text's button, the gap to the next column, and the distance
 // between the tops of two buttons in a column.
 const ROW = { wide: 106, high: 20, gap: 24, down: 25 };
-const STACKED = { wide: 60, high: 32, gap: 11, down: 36 }; // with the number below the token
+// The sizes of buttons that have the number below the token, not next to it.
+const STACKED = { wide: 60, high: 32, gap: 11, down: 36 };
 const TALLEST = 1.5; // a button may get this many times as high, if there is room
 const NOTE = 36; // pixels for the note under the tree
 const STAGE = 2.4; // on a slide, the room for a picture is this many times as wide as it is high

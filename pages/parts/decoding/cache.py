@@ -41,7 +41,7 @@ STATES = (
     "computed at this step",
     "dropped",
 )
-MOST_CELLS = 2_000  # if a picture had more cells, layers with equal states share a row
+MOST_CELLS = 2_000  # with more cells than this, layers with equal states share a row
 LENGTH = number("cache_length", 4_096, (16, 1_000_000), label="At a length of", step=16)
 NO_CACHE = (
     "Nothing is kept here: every step computes all positions again. A cache needs a decoder whose "
@@ -91,8 +91,8 @@ EVICTION_STATES = (  # the words for the five states of a key in a cache that ev
 def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> bool:
     """Draw the cache at every step of writing a text, its size, and the work that it saves.
 
-    `path` has the index of the text in each step's texts of the search. Return whether the model
-    keeps a cache.
+    `path` has, for each step, the text's index among the texts that the search considered. Return
+    whether the model keeps a cache.
     """
     st.subheader("The cache")
     steps = decoding.steps_to(path)

@@ -145,7 +145,7 @@ def answer(request: Request, path: Sequence[int]) -> None:
 def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key: int) -> None:
     """Open the page Inside a head at the weight that was clicked in a step.
 
-    If a mean or maximum over heads is shown, open the weight of the head with the largest one.
+    If a mean or maximum over heads is shown, take the head with the largest weight on this key.
     """
     if why_not := request.run.reader.missing.get("take apart"):
         refuse(why_not)
@@ -186,8 +186,9 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
 
 
 def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -> None:
-    """Draw a sentence on the text that the beam search writes, the sentence `greedy`, and its tree.
+    """Draw a sentence on the text that a beam search writes, and the tree of the search.
 
+    The sentence `greedy`, on greedy decoding, follows the first sentence.
     A click on a text of the tree shows the steps that led to it.
     """
     made, size = decoding.writing, len(decoding.writing.target_tokens)
@@ -220,7 +221,7 @@ def say_sampled(decoding: Decoding, greedy: str) -> None:
 def player_of(
     decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice, start: int
 ) -> CanvasPicture:
-    """Return the player of the steps that wrote a text, from the index of the text at each step."""
+    """Return the player of the steps that wrote a text; `path` has its index at each step."""
     steps = decoding.steps_to(path)
     weights = [step.weights for step in steps]
     visible = [step.visible for step in steps]

@@ -43,7 +43,7 @@ def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
 def write_branch(branch: Branch) -> str:
     """Return a branch as text for a link: its first forced step from 1, its ids, its text.
 
-    The text is there to be compared: with another vocabulary the ids would give another text.
+    The text shows if the ids still mean the same: with another vocabulary they give another text.
     """
     ids = ".".join(map(str, branch.forced))
     return f"{branch.step + 1}:{ids}:{branch.text}" if branch.forced else ""
@@ -95,7 +95,8 @@ class Branches:
 def branches_of(run: ModelRun) -> Branches:
     """Return the branches of a run; for a new text or model only the one without forced tokens.
 
-    A new text or model also resets the chosen branch, unless a link or a slide has chosen both.
+    A new text or model also resets the chosen branch, unless a link or a slide has chosen the
+    branch together with the text.
     """
     state, of, came = st.session_state, run.as_trained, applied()
     before, when, branches = state.get("branches", (None, None, None))

@@ -110,7 +110,7 @@ def without_those_off(effects: Effects, edits: Edits) -> dict[Kind, np.ndarray]:
 
 
 def roles(run: ModelRun) -> None:
-    """Draw all heads' scores in the test of a role, such as the induction head, and its source."""
+    """Draw all heads' scores in the test of a role (such as induction), and the role's source."""
     st.subheader("Roles, by test")
     caption(ROLES_INTRO)
     if not choose(TESTED, on_change=partial(seek, SCORES)):

@@ -26,7 +26,7 @@ from headlight.pages.shared.show.words import capital
 from headlight.viz import CanvasPicture, Row, vector_rows
 from headlight.viz.numbers import number_text
 
-LARGEST = 5  # how many products get a frame
+LARGEST = 5  # how many products of the numbers of query and key get a frame
 VALUES_SHOWN = 6  # how many keys with large weights get a row for their value
 # The names of pictures that show only a part of their step.
 NAMES = {

@@ -28,7 +28,7 @@ FACTORS = np.linspace(0, 1, 101)  # the scales tried; with 1 the dot product is 
 # How sharp a softmax is: the fields of `Saturation`, with their labels.
 SHARPNESS = {"entropy": "entropy, nats", "largest": "largest weight"}
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
-DIMENSIONS_SHOWN = 64  # of a feed-forward layer's d_ff dimensions
+DIMENSIONS_SHOWN = 64  # how many dimensions of a feed-forward layer are drawn
 
 
 def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
@@ -105,7 +105,7 @@ def saturation(part: Anatomy, of: About) -> None:
 
 
 def projections(weight: Weight, of: About) -> None:
-    """Draw the difference of projections head by head from one product for all, and both shapes."""
+    """Draw how far projections head by head are from one projection for all, and their shapes."""
     separate, fused, difference = calls.head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", power_text(difference))

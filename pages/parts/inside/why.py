@@ -74,7 +74,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
             as_array(result.pairs), [*map(label, result.query)], [*map(label, result.key)]
         )
         show(picture, "why-map", of=of, what="Who wrote the query and the key")
-    left, right = st.columns(2, gap="medium")  # on a phone, both come last
+    left, right = st.columns(2, gap="medium")  # on a phone these come last
     with left:
         margin(weight, result, "query", ends, of)
     with right:
@@ -139,7 +139,10 @@ def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
 def bars(
     result: ScoreSum, parts: dict[str, float], count: int, ends: tuple[str, str], **options: Any
 ) -> CanvasPicture:
-    """Return bars of a score's largest `parts`, one for the rest of `count`, and one for a bias."""
+    """Return bars of some `parts` of a score, one bar for all others, and one for a bias.
+
+    `count` is how many parts there are in all.
+    """
     rest = {f"{count - len(parts)} others": result.total - result.bias - sum(parts.values())}
     parts = parts | (rest if count > len(parts) else {})
     parts |= {"distance bias, or your change": result.bias} if result.bias else {}

@@ -17,7 +17,7 @@ NUMBER = 4  # bytes
 
 @dataclass(frozen=True)
 class BlockStep:
-    """What is kept of a row of attention after its scores with one more block of keys are read."""
+    """The numbers that are kept of a row of attention after one more block of keys is read."""
 
     keys: range  # the keys of the block
     maximum: float  # the largest score so far

@@ -85,9 +85,9 @@ def below(
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:
-    """Draw how likely a model that was trained without a mask finds the target, and its own text.
+    """Draw the results of a model that was trained without a mask.
 
-    This model sees the whole target, so that it can copy it.
+    They are its log-probability of the target, which it can see and copy, and its own translation.
     """
     score, text = cheat(sentence, target)
     numbers, words = st.columns([1, 2], gap="medium")

@@ -105,7 +105,8 @@ def take_up(names: list[str], site: Site) -> None:
         mask = EXTRA[names[clicked]]
         address = address_of(mask, site)
         held = address in edit_history.edits().masks
-        moderate = mask.offered[len(mask.offered) // 3]  # the first ones close nearly all cells
+        # The first settings that are offered close nearly all cells.
+        moderate = mask.offered[len(mask.offered) // 3]
         put_in_force(address, None if held else moderate)
 
 

@@ -176,7 +176,8 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         texts = st.container()
         notes(trained, run, site, asks_to_open(edits, site, records[0]))
         comparison.compare_scores(trained, run)
-    with output if "write" in run.reader.missing else st.container():  # else texts fill `output`
+    # If the model writes, the texts fill the column `output`, and the answers are drawn below it.
+    with output if "write" in run.reader.missing else st.container():
         answers.compare_answers(trained, run, of=of)
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))

@@ -74,7 +74,7 @@ def trained_pairs(name: str) -> dict[Side, list[int]]:
 
 
 def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:
-    """Return the last position that any training pair reaches, and that 1 in 1,000 reach."""
+    """Return the last position that any training pair reaches, and the last that 0.1 % reach."""
     counts = trained_pairs(name)[side]
     last, common = (sum(count > least for count in counts) - 1 for least in (0, counts[0] / 1_000))
     return last, common

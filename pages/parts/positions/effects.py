@@ -76,7 +76,7 @@ def moved_attention(before: np.ndarray, after: np.ndarray) -> np.ndarray:
     """Return the share of attention (...) that a change moves to other keys.
 
     It is the total variation distance of rows of weights (..., Q, K) before and after the change,
-    averaged over the queries: 0 if nothing changes, 1 if no query looks at a key it looked at.
+    averaged over the queries: 0 if nothing changes, 1 if all attention moves to other keys.
     """
     return np.abs(after - before).sum(axis=-1).mean(axis=-1) / 2
 

@@ -110,7 +110,7 @@ DIMENSIONS = dimensions("learned_dimensions")
 PARTS = ("Side by side", "By distance", "How often trained, and how long")
 CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS, DIMENSION, FAR)
 
-Arrays = dict[str, np.ndarray]  # a table, or its rows' products, for “sinusoidal” and “learned”
+Arrays = dict[str, np.ndarray]  # by kind of table: the table, or the products of its rows
 
 
 def lengths(table: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import { transport } from "../../../viz/transport.js";
  * @property {number[]} turns how far the later hand of each clock is ahead, in radians
  * @property {number} offset how many positions the later hand is ahead of the first
  * @property {number} positions number of positions that the first hand takes
- * @property {string[] | null} names of both hands, such as query and key; null if they are alike
+ * @property {string[] | null} names of both hands, such as query and key; null if both show positions
  */
 
 const LARGEST = 150; // the largest width of a clock in pixels

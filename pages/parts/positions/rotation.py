@@ -21,7 +21,7 @@ def rotation(offset: int, d_model: int, base: float = 10_000.0) -> Tensor:
 
 
 def rotation_error(table: Tensor, offset: int, base: float = 10_000.0) -> float:
-    """Return how far `rotation` is at most from the later rows of a table (positions, d_model)."""
+    """Return the largest error of `rotation` as a map between rows (positions, d_model)."""
     turned = table[: len(table) - offset] @ rotation(offset, table.size(1), base).T
     return (turned - table[offset:]).abs().max().item()
 

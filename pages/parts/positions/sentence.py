@@ -89,7 +89,8 @@ SIDES: dict[Side, Choice] = {
     ),
     "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", help=HELP),
 }
-ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)  # for one side
+# For a model that has only an encoder or only a decoder.
+ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 CHOICES = (*SIDES.values(), ONLY, SHIFT, SEED, SIDE, *TOKENS.values())

@@ -127,7 +127,7 @@ def choose_measured(run: ModelRun) -> int | None:
 def words_of_effects(objective: Objective) -> dict[str, Any]:
     """Return options for a picture of effects: words for what its numbers and colours mean."""
     options = {"labels": KINDS, "measure": f"{objective.unit} without it"}
-    if objective.is_score:  # scores have other sizes than nats; large is not good
+    if objective.is_score:  # a score has its own unit, and a larger one is not better
         options |= {"ends": ("it raised the score", "it lowered the score"), "decimals": 3}
     return options
 

@@ -32,7 +32,7 @@ def say(page: Page) -> None:
     if st.session_state.get(BEFORE_AND_AFTER) and page.key != "compare":
         st.switch_page(PAGES["compare"].file)  # a callback cannot switch pages
     if page.changes == "all":
-        put(AS_TRAINED, False)  # changes made here must show here
+        put(AS_TRAINED, False)  # a change made on this page must take effect
     # The container is drawn even without changes: else the first change would redraw all below it.
     row = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "width": "content"}
     line = st.container(key="changes", **row)

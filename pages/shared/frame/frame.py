@@ -111,7 +111,7 @@ def sidebar(page: Page) -> None:
 
 
 def tools(page: Page) -> None:
-    """Draw the wings' tools, the button that copies the page's link, and that for shortcut keys."""
+    """Draw the wings' tools, a button that copies the page's link, and one that lists the keys."""
     with st.container(key="share", gap="xsmall"):
         for wing in WINGS:
             wing.tools(page)

@@ -35,9 +35,9 @@ Report = Callable[[Effects, float], None]  # takes the effects so far and the sh
 def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
     """Return the scores of all heads of a model in the tests of roles, on random tokens.
 
-    Heads that the `edits` switch off or fade are so here. Changes of masks are ignored, because
-    they are for the visitor's text. `loading` tells apart models loaded under the same name.
-    Raises ValueError if the model reads too few tokens.
+    Of the `edits`, those of heads (off or faded) apply. Those of masks do not, because they are
+    made for the visitor's text. `loading` tells apart models loaded under the same name. Raises
+    ValueError if the model reads too few tokens.
     """
     model = reader(name)
     sites = Edits(gates=edits.gates).at_sites(model.shape, 2 * LONGEST + SPECIAL)
@@ -110,7 +110,7 @@ def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.n
 
 @model_call("Splitting the gaps by cause …")
 def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
-    """Return for each of `heads` how far the estimated effect is from the true one, and why."""
+    """Return, for each of `heads`, the gap between true and estimated effect, split by cause."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
     return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, position))
 

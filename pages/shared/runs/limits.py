@@ -70,8 +70,8 @@ MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))
 # How many trainings run at once, and how many seconds each may take.
 TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))
 TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)
-# In how many texts of visitors patterns are counted at once, and in how many lines of each text,
-# and how many seconds each text may take.
+# When patterns are counted in visitors' texts: how many texts are counted at once, how many lines
+# of each text, and how many seconds this may take.
 COUNTS = whole_number("HEADLIGHT_COUNTS", 1)
 COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)
 COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)

@@ -29,7 +29,7 @@ from headlight.model.reader import Reader
 from headlight.pages.shared.runs import housekeeping, limits
 
 LOOK = 0.1  # seconds between two checks whether a visitor still waits for the model
-GRACE = 5.0  # seconds that the reading of a model has to stop by itself
+GRACE = 5.0  # seconds in which an unwanted reading may still end by itself
 LONGEST = 600.0  # the most seconds that reading a model may take
 MOST_LEFT = 3  # with this many readings that did not stop, no further model is read
 NONE = (

@@ -134,7 +134,7 @@ def measured_on(run: ModelRun) -> list[str]:
 
 
 def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
-    """Return the questions that both runs answer, as pairs of the first and the second run's."""
+    """Return the questions that both runs answer, as pairs: the first run's, the second run's."""
     first, second = (run.reader.questions(run.trace()) for run in (before, after))
     pairs = zip(first, second, strict=False)
     return [

@@ -39,7 +39,7 @@ STAGED = 740, 480  # pixels: the width of a chart on a slide, alone, and next to
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
 # The height and the font sizes of a Plotly table on a slide, in pixels.
 STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
-TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's names for each theme
+TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's template for each theme
 
 
 @cache
@@ -78,8 +78,8 @@ def show(
 ) -> bool:
     """Draw a picture and return True; `on_pick` is called after a click in it.
 
-    A teacher can close clicks in pictures to a class; then `on_pick` is not called. For a picture
-    in which a click `changes` the model, it depends on whether changes are closed.
+    A teacher can close clicks in pictures to a class; then `on_pick` is not called. If a click
+    `changes` the model, it is still called unless changes are closed too.
 
     If `of` is given, a visitor can save the picture: `of` describes the model and its texts, `what`
     the picture. The file has the picture that `to_keep` returns, if given.

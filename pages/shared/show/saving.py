@@ -134,7 +134,7 @@ def about_run(run: ModelRun, *, place: str = "") -> About:
     )
 
 
-NO_MODEL = About("", "")  # for pictures that no model is needed for
+NO_MODEL = About("", "")  # for pictures that need no model
 
 
 def formats_of(picture: Picture) -> list[Format]:

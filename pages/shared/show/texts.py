@@ -69,9 +69,9 @@ def ended(sentence: str) -> str:
 
 
 def what_became(before: str, after: str) -> str:
-    """Return how a text changed, such as “stays the same” or “gains “not””.
+    """Return how a text changed, in words such as “stays the same”.
 
-    These words are made to follow the name of the text. The largest change comes first, and equal
+    In a sentence, the words follow the text's name. The largest change comes first, and equal
     changes are named once.
     """
     if before == after:

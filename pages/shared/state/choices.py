@@ -182,7 +182,7 @@ def set_aside() -> None:
 
 
 def take_up() -> None:
-    """Choose the head that `set_aside` replaced again, unless another was chosen meanwhile."""
+    """Choose again the head that `set_aside` replaced, unless another was chosen meanwhile."""
     state = st.session_state
     aside = state.pop("set_aside", False) and state.opened_after == applied()
     if aside and (chosen(LAYER), chosen(HEAD)) == DEFAULT_SITE:

@@ -14,7 +14,7 @@ from headlight.pages.shared.state.choices import AS_TRAINED, EDITS, chosen
 from headlight.pages.shared.state.wings import CLICKS, allows
 
 LONGEST = 100  # how many states of a model's edits are kept for undo
-BEFORE_AND_AFTER = "before_and_after"  # true if Compare is to open with both models
+BEFORE_AND_AFTER = "before_and_after"  # true if Compare is to show the effect of the changes
 
 
 def edits(key: str | None = None) -> Edits:

@@ -15,7 +15,7 @@ import streamlit as st
 from headlight.model.own_reader import OwnReader
 
 OWN = "own-"  # the keys of visitors' own models begin with this
-LIBRARY = "transformers:"  # the keys of models of the transformers library begin so
+LIBRARY = "transformers:"  # the keys of models of transformers begin with this
 ONE_SIDE = "text"  # names source and target of a model that reads a single text
 LONGEST_NAME = 300  # characters of a name on the hub, or of a folder
 MOST = 4  # how many own models a visitor may keep; a further one replaces the oldest
@@ -64,7 +64,7 @@ EXAMPLES = (
     "Barack Obama met Angela Merkel at 7:45.",
     "Seven dwarfs live in the forest.",  # the shipped model mistranslates “dwarfs”
 )
-# Sentences that a beam of 4 translates rightly and greedy decoding wrongly, and the right ones.
+# Sentences that a beam of 4 translates rightly (as given here) and greedy decoding wrongly.
 BEAM_EXAMPLES = {
     "I bought a lamp. It does not work.": "J'ai acheté une lampe. Cela ne fonctionne pas.",
     "I have a sister and a brother.": "J'ai une sœur et un frère.",
