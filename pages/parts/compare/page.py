@@ -103,10 +103,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
 
 
 def with_own(side: Side) -> Side:
-    """Return a side whose decoder reads the text that the model writes with the side's changes.
-
-    A text that was given to the decoder stays.
-    """
+    """Return a side whose decoder reads its given text, or else what the changed model writes."""
     if isinstance(side, ModelSide) and side.edits:
         return replace(side, target=side.target or written(side.run).text)
     return side
@@ -177,8 +174,8 @@ def names_in_both(first: list[str], second: list[str]) -> list[str]:
 def what_was_read(both: Pair, choosable: bool) -> None:
     """Draw the tokens that each decoder read.
 
-    If `choosable` is true, also draw a switch that lets each decoder read its own model's text.
-    Nothing is drawn for decoder-only models: their maps already show what they read.
+    If `choosable`, also draw the switch that gives each decoder its own model's text. For
+    decoder-only models draw nothing: their maps already show what they read.
     """
     if not any("cross" in side.kinds for side in both):
         return

@@ -91,10 +91,7 @@ class LoadJob(Job[Loaded]):
         return "" if self.visitors else STOPPED.format(name=self.name)
 
     def progress(self, done: int, total: int) -> None:
-        """Store how far the download is; raise LoadingError if no visitor waits for the model.
-
-        The threads that download call this.
-        """
+        """Store how far the download is; raise LoadingError if no visitor waits for the model."""
         if why := self.neglected():
             raise LoadingError(why)
         self.stage, self.share = "download", min(1.0, done / max(total, 1))
@@ -183,10 +180,7 @@ class Shelf:
             return self.shown.get(name) or self.loaded.get(name)
 
     def show(self, reader: Reader) -> str:
-        """Offer a model of the surrounding program to visitors until `hide` is called.
-
-        Return the name that it has in lists.
-        """
+        """Offer a model of the surrounding program until `hide` is called; return its name."""
         with self.lock:
             numbers = (f" {number}" if number > 1 else "" for number in count(1))
             names = (f"{reader.title}{number}, in memory" for number in numbers)

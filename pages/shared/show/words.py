@@ -206,9 +206,8 @@ BLOCKING: dict[Method, str] = {
 def formula(kind: Kind, head_width: int, source: str, target: str, *, usual: bool = True) -> str:
     """Return the formula of a head's weights in LaTeX.
 
-    `source` and `target` are names, such as English and French, for the queries and keys. If the
-    mask is the `usual` one for this kind of attention, the formula has its numbers, else the word
-    “mask”.
+    `source` and `target` are names, such as English and French. If the mask is the `usual` one for
+    this kind of attention, the formula has its numbers, else the word “mask”.
     """
     query = source if kind == "encoder" else target
     key = target if kind == "decoder" else source
