@@ -260,7 +260,7 @@ def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
 
 
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> np.ndarray:
-    """Return a head's weights or visible keys at each step, or the mean or maximum: (T, K)."""
+    """Return a head's weights or visible keys by step, or the mean or maximum of all: (T, K)."""
     return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # (H, T, K) -> (T, K)
 
 

@@ -121,7 +121,7 @@ class Wing:
         """Do what the wing needs after the page is drawn."""
 
     def renew(self) -> None:
-        """Update what the wing has stored, because the visitor's own models are back."""
+        """Redraw what the wing shows, because the visitor's own models are in memory again."""
 
     def lost(self, page: Page, why: str) -> None:
         """Handle the loss of the visitor's own models; `why` says why, `page` is shown now."""
