@@ -1,4 +1,4 @@
-"""The list of all pages and wings of the app, which importing this module registers."""
+"""The list of all pages and wings (optional parts) of the app; importing it registers them."""
 
 from importlib import import_module
 
@@ -6,8 +6,8 @@ from headlight.pages.shared.frame import frame
 from headlight.pages.shared.state.page import PAGES, list_pages
 from headlight.pages.shared.state.wings import WINGS
 
-# Modules with a PAGE, a WING or both, in the order of the sidebar. To leave a wing out, delete its
-# folder and its line here.
+# Modules that define a PAGE, a WING or both; the pages have this order in the sidebar. To leave a
+# wing out, delete its folder and its line here.
 PARTS = (
     "headlight.pages.parts.attention.page",
     "headlight.pages.parts.inside.page",

@@ -1,4 +1,4 @@
-"""The address of a page, whose parameters are the visitor's choices: writing and reading it."""
+"""Write and read the address of a page, whose parameters are the visitor's choices."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -30,10 +30,10 @@ from headlight.pages.shared.state.showing import showing
 from headlight.pages.shared.state.wings import WINGS
 from headlight.pages.streamlit_fixes.late_address import gone_to, know, write
 
-VERSION = "2"  # increased when links change their meaning
+VERSION = "2"  # increased when the meaning of links changes
 VERSION_KEY = "v"
-ELSEWHERE = (ALONE,)  # parameters that are not choices
-Values = Mapping[str, Any]  # the values of choices by key
+ELSEWHERE = (ALONE,)  # parameters of an address that are not choices
+Values = Mapping[str, Any]  # the value of each choice, by the choice's key
 ON_THIS_MACHINE = (
     "This address opens on this machine only. To let a class in, start the app with "
     "`headlight --share`, and open this page by the address that the terminal shows."
@@ -41,15 +41,15 @@ ON_THIS_MACHINE = (
 TOO_MANY_WORDS = (
     "There are too many changes for a link: opened elsewhere, the link shows the model as trained."
 )
-# The choices of a model that is not in memory are checked when it is loaded.
+# The shape assumed for a model that is not in memory: any layer and head may be chosen for now.
 ANY = Shape(dict.fromkeys(KINDS, (999, 999)), 100_000)
 
 
 def restore(page: Page) -> None:
-    """Take a page's choices from its address, if a session begins there or the browser went back.
+    """Take a page's choices from its address, if a session begins or the browser went back.
 
-    A choice gets its default if the address does not name it, or gives a value that is invalid or
-    that the model does not have; `note` reports the latter two.
+    A choice that the address does not name gets its default. So does a choice whose value is
+    invalid or is a layer or head that the model lacks; `note` reports these.
     """
     enter(page)
     parameters = gone_to()
@@ -63,15 +63,15 @@ def restore(page: Page) -> None:
             except ValueError:
                 st.session_state.refused_parameters += (wing.parameter,)
         model = parameters.get(MODEL.key, models.DEFAULT)
-        if models.named(model).key != model:  # `go_again` may find it after a reload
+        if models.named(model).key != model:  # `go_again` applies them if the model comes back
             st.session_state.awaited = parameters
     keep_to_the_model(page)
 
 
 def go_again(asked: Mapping[str, str] | None) -> None:
-    """Apply the address `asked`, whose model was missing and is back now; a callback.
+    """Apply the address `asked`, whose model was missing and is in memory again; a callback.
 
-    Without it, report again the parameters that were refused last.
+    If `asked` is None, report again the parameters that were last refused.
     """
     if asked:
         apply(asked, shown())
@@ -80,28 +80,31 @@ def go_again(asked: Mapping[str, str] | None) -> None:
 
 
 def apply(parameters: Mapping[str, str], page: Page) -> None:
-    """Set the choices that an address of a page names, and all others to their defaults."""
+    """Set a page's choices to the values in an address, or to their defaults if it has none."""
     shape = shape_for(parameters)
     values, refused = read_parameters(parameters, page.linked, shape)
     edits = values.pop(EDITS.key)
     st.session_state.update(values)
     if edits != TOO_MANY:
         edit_history.change(read_edits(edits, shape))
-    elif edit_history.edits() == Edits():  # else: keep the edits of this session
+    elif edit_history.edits() == Edits():  # else the session's edits stay
         refused = (*refused, EDITS.key)
     st.session_state.refused_parameters = refused
     st.session_state.applied = applied() + 1
 
 
 def refuse(choice: Choice) -> None:
-    """Put the default in place of an invalid value, and report it."""
+    """Set a choice whose value is invalid to its default, and tell the visitor."""
     put(choice, choice.default)
     st.session_state.refused_parameters = (choice.key,)
     note()
 
 
 def shape_for(parameters: Mapping[str, str]) -> Shape:
-    """Return the shape of the model that an address names; by default of the default model."""
+    """Return the numbers of layers, heads and positions of the model that an address names.
+
+    Without a name it is the default model. For a model that is not in memory return `ANY`.
+    """
     try:
         return reader(parameters.get(MODEL.key, models.DEFAULT)).shape
     except ValueError:  # the model is not in memory
@@ -109,7 +112,7 @@ def shape_for(parameters: Mapping[str, str]) -> Shape:
 
 
 def keep_to_the_model(page: Page) -> None:
-    """Choose a kind, a layer and a head that the model has, if it lacks the chosen ones."""
+    """If the model lacks the chosen kind of attention, layer or head, choose one that it has."""
     try:
         shape = reader().shape
     except ValueError:  # the model is not in memory
@@ -131,7 +134,7 @@ def note_too_many() -> None:
 def note() -> None:
     """Show once which parts of an address were invalid or too long."""
     if refused := st.session_state.pop("refused_parameters", ()):
-        st.session_state.noted = refused  # `go_again` may have to repeat it
+        st.session_state.noted = refused  # for `go_again`, which may report them again
         names = ", ".join(name[:40] for name in refused[:8])
         st.info(
             "Parts of this link are too old, damaged or too long. The page uses their defaults "
@@ -141,14 +144,15 @@ def note() -> None:
 
 
 def now(choice: Choice) -> Any:
-    """Return the current value of a choice; for the edits it is their text."""
+    """Return the current value of a choice; for the changes to the model, their text in links."""
     return write_edits(edit_history.edits()) if choice is EDITS else chosen(choice)
 
 
 def parameters(page: Page, scene: bool = False) -> dict[str, str]:
     """Return the page's choices that differ from their defaults, as parameters of a link.
 
-    For a `scene` they are only the choices that affect the page's pictures, never cut.
+    If `scene` is true, only choices that affect the page's pictures are returned, and no value is
+    cut for being long.
     """
     choices = page.scene if scene else page.linked
     return write_parameters(choices, {choice.key: now(choice) for choice in choices}, whole=scene)
@@ -159,7 +163,7 @@ def write_parameters(
 ) -> dict[str, str]:
     """Return the parameters of a link: every choice that differs from its default.
 
-    A value that is too long for a link is left out or replaced, unless `whole` is true.
+    Unless `whole` is true, a value that is too long for a link is left out or replaced.
     """
     parameters = {}
     for choice in choices:
@@ -179,7 +183,7 @@ def read_parameters(
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the value of every choice, and the names of parameters that were ignored or cut.
 
-    A choice gets its default if it is not named, or if its text makes no sense for a model of this
+    A choice gets its default if it is not named, or if its text is invalid for a model of this
     shape.
     """
     elsewhere = {*ELSEWHERE, *(wing.parameter for wing in WINGS)}
@@ -204,26 +208,27 @@ def fits(choice: Choice, text: str) -> bool:
 
 
 def publish() -> None:
-    """Write the page's choices into its address; the address of a slide names only the slide."""
+    """Write the page's choices into its address, but on a slide leave the address alone."""
     if showing().scene() is None:
-        # Going to another page empties the address but keeps the choices: write all of them again.
+        # When the visitor goes to another page, Streamlit empties the address, but the choices stay
+        # in the session. So all of them are written again.
         kept = {ALONE: alone(shown())} | {wing.parameter: wing.kept() for wing in WINGS}
         named = {name: text for name, text in kept.items() if text}
         write((parameters(shown()) or {MODEL.key: chosen(MODEL)}) | named)
 
 
 def section(body: Callable[..., None], every: float | None = None) -> Callable[..., None]:
-    """Make a part of a page rerun by itself and write its choices into the address.
+    """Return a part of a page that reruns alone after a choice in it, and updates the address.
 
-    If `every` is given, the part also reruns after that many seconds, again and again. On a slide
-    it reruns with the whole page, because the slide draws its pictures elsewhere.
+    If `every` is given, the part also reruns every so many seconds. On a slide the whole page
+    reruns instead, because a slide draws the part's pictures in another place.
     """
 
     @wraps(body)
     def published(*args: object) -> None:
         body(*args)
         run = get_script_run_ctx()
-        if run and run.fragment_ids_this_run:  # otherwise `open_page` publishes
+        if run and run.fragment_ids_this_run:  # otherwise `open_page` publishes them
             publish()
 
     apart = st.fragment(published, run_every=every)

@@ -1,4 +1,4 @@
-"""Sentences about the token in focus: where it looks, why it is in focus, and its best head."""
+"""Sentences about the token in focus: what it looks at, why it is in focus, and its best head."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ LEADS_AS = {
 NONE_LEADS = "No {word} here gives its largest weight, of {least} or more, to a content word."
 FIGURE = "It links a pronoun to its noun in {hits} of {sentences} sentences; chance: {chance:.0f}."
 
-Token = tuple[str, int]  # the side, query or key, and the index among the drawn tokens
+Token = tuple[str, int]  # "query" or "key", and the token's index among the drawn queries or keys
 
 
 class Link(NamedTuple):
-    """The largest weight between a token and a word, and its head; all numbers count from 0."""
+    """The largest weight between a token and a word, with its layer and head (from 0)."""
 
     layer: int
     head: int
@@ -48,7 +48,7 @@ def said_of(
     labels: tuple[Sequence[str], Sequence[str]],
     lines: tuple[Sequence[Piece], Sequence[Piece]],
 ) -> str:
-    """Return a sentence on the word that a query looks at most, or on how much a key gets."""
+    """Return a sentence: which word a query looks at most, or how much attention a key gets."""
     side, index = token
     if side == "key":
         share = number_text(weights[:, index].mean())
@@ -63,13 +63,13 @@ def said_of(
 
 
 def largest_word(weights: np.ndarray, line: Sequence[Piece]) -> Word:
-    """Return the word or special token whose pieces have the largest sum of weights (K,)."""
+    """Return the word (or special token) with the largest sum of weights (K,) over its pieces."""
     words = words_of(line)
     return words[on_words(weights, words).argmax()]
 
 
 def name_of(index: int, labels: Sequence[str], line: Sequence[Piece]) -> str:
-    """Return the label of a token; for a piece of a word, with that word."""
+    """Return a token's label; for a piece of a word it names the word too: “ing” of “going”."""
     word = word_of(index, line)
     is_piece = len(word.pieces) > 1 and labels[index] == line[index].text
     return told_apart(labels)[index] + (f" of “{word.text}”" if is_piece else "")
@@ -80,18 +80,18 @@ def word_of(index: int, line: Sequence[Piece]) -> Word:
 
 
 def linked_to(view: View, side: str) -> tuple[Sequence[Piece], bool]:
-    """Return the tokens opposite to `side`, and whether they are known to be English."""
+    """Return the keys for the side "query", else the queries; and if they are surely English."""
     if side == "query":
         return view.lines[1], view.keys_are_english
     return view.lines[0], view.is_english
 
 
 def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> Link | None:
-    """Return the largest weight of a query on a word, or of a word's piece on a key, in any head.
+    """Return the largest weight that a query gives to a word, or a key gets from one, in any head.
 
-    `heads` (layers, heads) is true for the heads that count; by default all do. Where the words are
-    known to be English, only content words count. Within one text, the token's own word and its
-    neighbours are left out. Return None if no word is left.
+    `heads` (layers, heads) is true for the heads to search; by default all are. If the words are
+    known to be English, only content words are searched. In self-attention, the token's own word
+    and its neighbours are left out. Return None if no word is left.
     """
     side, index = token
     line, is_english = linked_to(view, side)
@@ -120,7 +120,8 @@ def clearest_link(view: View, token: Token, heads: np.ndarray | None = None) -> 
 class Reasons:
     """The reasons why the token `lit` is in focus, and the head that links it best.
 
-    `is_lead` is true if the app chose the token; `shown` is the layer and head, None for several.
+    `is_lead` is true if the app chose the token. `shown` is the layer and head that are shown, or
+    None for a mean or maximum over several.
     """
 
     view: View
@@ -135,14 +136,14 @@ class Reasons:
 
     @property
     def token(self) -> Token | None:
-        """The token whose best head is offered: that in focus, or a pronoun if none stands out."""
+        """The token whose best head is offered: the one in focus, else the first pronoun."""
         if self.lit[0] == "query" or not self.is_lead:
             return self.lit
         return ("query", self.pronouns[0]) if self.pronouns else None
 
     @cached_property
     def linked(self) -> Linked | None:
-        """How often heads link pronouns; None unless this is a pronoun and the model as trained."""
+        """How often each head links pronouns; None for other tokens and for a changed model."""
         pronouns = [("query", each) for each in self.pronouns]
         is_known = self.token in pronouns and self.view.run.edits == Edits()
         model = self.view.run.model
@@ -157,7 +158,7 @@ class Reasons:
 
     @property
     def why(self) -> str:
-        """Why this token is in focus, or why no token is; empty for one that the visitor pinned."""
+        """Why this token is in focus, or why none is; empty if the visitor pinned the token."""
         kind = "pronoun" if self.pronouns else "content word"
         none_leads = NONE_LEADS.format(word=kind, least=LEAST)
         said = LEADS_AS[kind] if self.lit[0] == "query" else none_leads
@@ -166,7 +167,7 @@ class Reasons:
     def draw(self, see: Callable[[Link], None]) -> None:
         """Draw why the token is in focus, and the head that links it best.
 
-        The callback `see` chooses that head.
+        The callback `see` chooses the head.
         """
         if self.why:
             st.caption(self.why)

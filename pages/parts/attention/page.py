@@ -47,8 +47,8 @@ from headlight.pages.shared.widgets.choose import (
     place_options,
 )
 
-MANY = 64  # tokens of a side, from which on a heatmap has no room for their names
-SAID = "weight-said"  # the key of the sentence on the enlarged head, above its picture
+MANY = 64  # with more tokens than this, a heatmap has no room for their names
+SAID = "weight-said"  # the key of the container with the sentence about the enlarged head
 
 
 @section
@@ -105,7 +105,7 @@ def detail(run: ModelRun, view: View, of: About) -> None:
         is_shown = overview.large_text(drawn[0], queries, keys, words=words, lit=lit, **common)
     else:
         cells = {"blocked": view.blocked(layer), "open_cell": if_taken_apart(run, open_cell)}
-        if lit and lit[0] == "query":  # frame the weights that the sentence names
+        if lit and lit[0] == "query":  # frame the cell that the sentence above the heatmap is about
             row = drawn[0][lit[1]]
             key = max(largest_word(row, view.lines[1]).pieces, key=row.__getitem__)
             cells["framed"] = lit[1], key
@@ -140,7 +140,10 @@ def detail(run: ModelRun, view: View, of: About) -> None:
 
 
 def offer_text(picture: str, tokens: int) -> None:
-    """Draw a button that shows a long text as a text, unless it is, or the choice is closed."""
+    """Draw a button that shows a long text's weights in running text, not as a heatmap or lines.
+
+    There is no button if they are shown so already, or if a teacher has closed the choice.
+    """
     if picture != "text" and tokens > MANY and allows(choices.PICTURE.key):
         words = f"Read it as a text: {tokens} tokens leave little room for names here"
         put = {"on_click": choices.put, "args": [choices.PICTURE, "text"]}
@@ -158,7 +161,7 @@ def switch_off(head: HeadAddress, is_off: bool) -> None:
     """Draw the button that switches a head off, or on again if it is off."""
     label = "Switch this head on again" if is_off else "Switch this head off"
     icon = f":material/toggle_{'off' if is_off else 'on'}:"
-    # With a key it stays the same button, which keeps the focus, when its label changes.
+    # The fixed key keeps the keyboard focus on this button when its label changes.
     if st.button(label, type="tertiary", icon=icon, key="switch-head"):
         choices.put(choices.AS_TRAINED, False)
         edit_history.set_gates([head], 1.0 if is_off else 0.0)
@@ -215,7 +218,10 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
 
 
 def with_changes(run: ModelRun) -> ModelRun:
-    """Return the run with the present changes; its decoder reads what the changed model writes."""
+    """Return the run with the visitor's changes to the model.
+
+    If the visitor gave the decoder no text, it reads the text that the changed model writes.
+    """
     edits = edit_history.in_force()
     if edits == Edits():
         return run
@@ -236,7 +242,8 @@ def attention() -> None:
     if translates:
         warn(run)
         likelier = st.container(key="likelier")
-        with st.container(key="translation-on-phones"):  # the translation itself is far below there
+        # On a phone the full translation is far below, so its text is also drawn here.
+        with st.container(key="translation-on-phones"):
             st.text(f"{models.chosen().target.capitalize()}: {written(run).text}")
     draw = show_translation if translates else tokens_and_choices
     heads(run, of, lambda: draw(run, of))

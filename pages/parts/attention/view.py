@@ -43,7 +43,7 @@ BETWEEN = one_of("between", BETWEEN_WORDS, label="Sentences")
 SPECIAL = one_of("special", {"shown": "shown", "hidden": "hidden"}, label="Special tokens")
 UNITS = one_of("units", {"pieces": "pieces", "words": "words"}, label="Tokens as")
 ROWS = one_of("rows", {"run": "as in the run", "scaled": "scaled to 1"}, label="Rows")
-# For a decoder next to an encoder; if empty, it reads the text that the model writes.
+# The text that the decoder of a translator reads; if empty, the text that the model writes.
 READS = text("decoder_text", "", LONGEST_SENTENCE, label="Text that the decoder reads")
 CHOICES = (BETWEEN, SPECIAL, UNITS, ROWS, READS)
 SELECTED = (
@@ -71,7 +71,7 @@ EMPTY = "Nothing is left to draw: show the special tokens, or choose other sente
 
 @dataclass(frozen=True)
 class View:
-    """The weights of all heads of a kind of attention in a run, in the form that is drawn."""
+    """The weights of all heads of one kind of attention in a run, for the tokens to be drawn."""
 
     run: ModelRun
     kind: Kind
@@ -87,7 +87,10 @@ class View:
         return [self.drawn(layer) for layer in weights_of(self.trace, self.kind)]
 
     def drawn(self, weights: np.ndarray) -> np.ndarray:
-        """Return weights (..., Q, K) for the drawn tokens; bytes stay bytes unless summed up."""
+        """Return the part of weights (..., Q, K) that is drawn, merged or scaled as chosen.
+
+        Weights stored as bytes stay bytes, unless they are merged to words or scaled.
+        """
         if weights.dtype == np.uint8 and (self.selection.words or self.selection.scaled):
             weights = as_floats(weights)
         return self.selection.of(weights)
@@ -103,7 +106,7 @@ class View:
 
     @cached_property
     def tokens(self) -> tuple[list[str], list[str]]:
-        """The labels of rows and columns; rows of words are without the token that is written."""
+        """The labels of rows and columns. A row of a whole word has only that word as label."""
         shown = self.selection
         if shown.words:
             read, seen = shown.shown_queries, shown.shown_keys
@@ -113,9 +116,9 @@ class View:
 
     @property
     def text(self) -> tuple[list[str], list[str] | None, tuple[list[int], list[int]]]:
-        """Return the labels of running text for rows and columns, and the words of both by number.
+        """The labels of the queries and of the keys, and the number of each label's word.
 
-        A text that looks at itself has no columns: its rows are labelled as the columns would be.
+        In self-attention both are the same text: first come the labels of the keys, then None.
         """
         shown, (queries, keys) = self.selection, self.tokens
         words = numbers_of_words(shown.keys, shown.columns, keys, shown.words)
@@ -126,7 +129,7 @@ class View:
 
     @property
     def row_words(self) -> str:
-        """The key in `ROW_WORDS` of the words on a decoder's rows, as `reading_of` takes it."""
+        """The key in `ROW_WORDS` of the words that explain a decoder's rows; see `reading_of`."""
         if self.selection.words or "cross" not in self.run.reader.shape.kinds:
             return "read"
         given = self.run.target and self.run.target == chosen(READS)
@@ -148,10 +151,10 @@ class View:
         return of_source and not foreign_language(self.run.sentence)
 
     def clearest(self, weights: np.ndarray) -> tuple[str, int]:
-        """Return the side and index of the most telling token in an enlarged map (Q, K).
+        """Return "query" or "key", and the index of the token to point out in a map (Q, K).
 
         In English it is the query that `leading_query` returns, otherwise the query of
-        `clearest_cell`. If there is none, it is the key that all queries look at most.
+        `clearest_cell`. If there is none, it is the key with the largest mean weight.
         """
         if self.is_english:
             query = leading_query(weights, self.lines[0])
@@ -162,15 +165,18 @@ class View:
         return "key", int(weights.mean(axis=0).argmax())
 
     def blocked(self, layer: HeadChoice) -> np.ndarray | None:
-        """Return the cells that a layer's mask closes; None if drawn cells combine several."""
+        """Return a map, true where a layer's mask closes the cell.
+
+        Return None if a drawn cell combines several words' pieces or several layers.
+        """
         if self.selection.words or isinstance(layer, str):
             return None
         return self.selection.of(blocked_cells(self.run.record(Site(self.kind, layer)))) > 0
 
     def sees_as_usual(self, layer: HeadChoice) -> bool:
-        """Return whether the mask is the usual one, without any edit.
+        """Return whether the mask is the usual one, and the visitor has not changed it.
 
-        Then every head sees all keys; in a decoder it sees all up to the query.
+        With the usual mask every query sees all keys; in a decoder, all keys up to its position.
         """
         trace, shape = self.trace, self.run.reader.shape
         for index in heads_meant(layer, shape.layers(self.kind)):
@@ -185,7 +191,10 @@ class View:
         return True
 
     def behind(self, layer: HeadChoice, head: HeadChoice) -> Behind | None:
-        """Return the largest weights in a mean or maximum, and their heads; None for one head."""
+        """Return the largest weight behind each cell of a mean or maximum, and the head it is from.
+
+        Return None for a single head.
+        """
         if not {layer, head} & {*SUMMARIES}:
             return None
         weights = weights_of(self.trace, self.kind)
@@ -205,7 +214,7 @@ class View:
         return Behind(as_floats(largest), which, names)
 
     def strongest(self, layer: HeadChoice, head: HeadChoice, row: int, column: int) -> CellAddress:
-        """Return the address of the largest weight in a drawn cell, which may combine several."""
+        """Return the address of the largest of all the weights that a drawn cell combines."""
         weights = weights_of(self.trace, self.kind)
         layers, heads = heads_meant(layer, len(weights)), heads_meant(head, len(weights[0]))
         queries, keys = self.selection.positions(row, column)
@@ -217,18 +226,20 @@ class View:
 def numbers_of_words(
     pieces: Sequence[Piece], places: Sequence[int], labels: Sequence[str], are_words: bool
 ) -> list[int]:
-    """Return the number of the word that each label is a piece of, unless the labels `are_words`.
+    """Return for each label the number of the word that it belongs to.
 
-    A label "read → written" is a piece of the word of its written token, which is the next piece.
+    If the labels `are_words`, they are numbered in order. A label "read → written" belongs to the
+    word of the written token, the piece after the read one.
     """
     if are_words:
         return [*range(len(labels))]
-    words = [*(piece.word for piece in pieces), -1]  # the written end follows the last piece
+    # The last row's written token is the end token, which belongs to no word.
+    words = [*(piece.word for piece in pieces), -1]
     return [words[place + (WRITES in label)] for place, label in zip(places, labels, strict=True)]
 
 
 def choose_view(run: ModelRun, kind: Kind) -> View:
-    """Draw the choice of the tokens to be drawn, and return the view of them."""
+    """Draw the choice of the tokens to be drawn, and return the view of the chosen tokens."""
     site, trace = Site(kind, 0), run.trace()
     queries = as_pieces(trace.query_tokens(site))
     keys = queries if kind != "cross" else as_pieces(trace.key_tokens(site))

@@ -39,21 +39,21 @@ TAKE_HELP = "The sentence, model, changes and head that the other pages show now
 CHANGES_HELP = (
     "Your changes to this model on the Masks and Heads pages, as they are when you switch this on."
 )
-RECORDED = "snapshots of "  # prefix of a training's key among the models
+RECORDED = "snapshots of "  # a training is listed among the models under this prefix and its key
 Change = Callable[[Any], None]
 
 
 def draw(
     widget: Widget, name: str, what: str, label: str, value: object, change: Change, **more: Any
 ) -> None:
-    """Draw a widget for a value of a side; a value that the visitor chooses goes to `change`."""
-    # A widget whose number of options changes gets another key.
+    """Draw a widget for a value of side `name`; `change` is called with a newly chosen value."""
+    # The number of options is in the key, so that a list of another length makes a new widget.
     options = f"_{len(more['options'])}" if "options" in more else ""
     editor(widget, label, value, change, f"side_{name}_{what}{options}", **more)
 
 
 def field(widget: Widget, name: str, side: Side, field: str, label: str = "", **more: Any) -> None:
-    """Draw a widget for a field of a side."""
+    """Draw the widget that sets a field, such as `text`, of the side A or B."""
     choice = side.held_choices()[field]
     if widget is st.text_input:
         more |= {"max_chars": choice.bounds}
@@ -75,9 +75,9 @@ def change_field(name: str, field: str, value: Any) -> None:
 
 
 def choose_side(name: str, side: Side) -> None:
-    """Draw all widgets that choose one side, with their current values."""
+    """Draw all widgets that choose what one side (A or B) of the page shows."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        with suppress(ValueError):  # a missing model is reported in place of the maps
+        with suppress(ValueError):  # if its model is missing, the page says so below
             choose_text(name, side)
         with st.popover(f"More of {name.upper()}"):
             choose_run(name, side)
@@ -89,7 +89,10 @@ def choose_side(name: str, side: Side) -> None:
 
 
 def choose_scene(name: str) -> None:
-    """Draw a box for a link, and a button for the other pages' scene; both replace the side."""
+    """Draw two ways to replace a side: a box for a pasted link, and a button.
+
+    The button shows on this side what the other pages show now.
+    """
     key = f"side_{name}_link"
     st.text_input(
         "Paste a Headlight link", key=key, on_change=paste, args=[name, key],
@@ -100,7 +103,7 @@ def choose_scene(name: str) -> None:
 
 
 def choose_text(name: str, side: Side) -> None:
-    """Draw the choice of the text, and for a snapshot that of the step of the training."""
+    """Draw the choice of the text; for a snapshot of a training also the choice of its step."""
     match side:
         case ModelSide():
             label = f"{name.upper()}: {text_label(models.named(side.model), side.reader)}"
@@ -175,7 +178,11 @@ def choose_model(name: str, side: Side) -> None:
 
 
 def change_model(name: str, key: str) -> None:
-    """Show another model or training; the text stays unless only an own model can read it."""
+    """Show another model or training on a side.
+
+    A visitor's own model reads only texts of its own kind: if the old or the new model is one, the
+    text is replaced by an example.
+    """
     side, source = current(name), key.removeprefix(RECORDED)
     new = models.named(key)
     if new.key == key:

@@ -1,4 +1,4 @@
-"""The two sides of the page Compare: in the session, in links, and as pairs behind buttons."""
+"""The two sides, A and B, of the page Compare: kept, written into links, and offered as pairs."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -39,14 +39,14 @@ MOST_CHANGED = (
     "The weights of the head that you came from stay the same, so this is the head whose weights "
     "change most."
 )
-SHOWN = ":material/check:"  # the icon on the button of the pair that is shown
+SHOWN = ":material/check:"  # the icon on the button whose pair of sides is shown now
 NAMES = ("a", "b")
 PAIR = "The animal didn't cross the street because it was too {}."
 TIRED = ModelSide(text=PAIR.format("tired"), kind="encoder", layer=1, head=1)
 WIDE = replace(TIRED, text=PAIR.format("wide"))
-LONGEST_LINK = 16_000  # characters; a letter of another script takes up to nine of them
+LONGEST_LINK = 16_000  # characters; a link takes up to nine of them for a letter of another script
 LONGEST_EDITS = 300
-VISIBLE = 1e-3  # differences of weights from this on are visible
+VISIBLE = 1e-3  # smaller differences of weights cannot be seen
 STREAMLITS = {"embed", "embed_options"}  # parameters that Streamlit itself uses
 HELD = {
     choice.key: choice
@@ -56,10 +56,9 @@ HELD = {
 
 
 def read_side(parameters: Mapping[str, str]) -> Side:
-    """Return the side that the parameters of a link to any page describe."""
-    trained_here = parameters.get(SNAPSHOT.key, "").startswith(
-        OWN_TRAINING
-    )  # its shape is not known
+    """Return the side that shows what a link to any page shows, from the link's parameters."""
+    # The numbers of layers and heads are not known for a training of the visitor.
+    trained_here = parameters.get(SNAPSHOT.key, "").startswith(OWN_TRAINING)
     shape = address.ANY if trained_here else address.shape_for(parameters)
     known = {choice.key for page in PAGES.values() for choice in page.linked}
     ignored = known - HELD.keys() | STREAMLITS | {*address.ELSEWHERE}
@@ -74,13 +73,13 @@ def read_side(parameters: Mapping[str, str]) -> Side:
 
 
 def read_text(written: str, shape: Shape | None = None) -> Side:
-    """Return the side that a text of `write_text` describes; invalid values are noted in it."""
+    """Return the side written as text by `write_text`; its `refused` names invalid values."""
     return read_side(dict(parse_qsl(written, keep_blank_values=True)))
 
 
 def write_text(side: Side) -> str:
-    """Return a side as text for a link: its differences from the defaults, as parameters."""
-    # Texts come last, because a link that is too long loses its end.
+    """Return a side as text for a link: every value that is not the default, as a parameter."""
+    # Texts come last, because a link that is too long is cut at the end.
     choices = dict(sorted(side.held_choices().items(), key=lambda item: item[1].cuts))
     values = {choice.key: getattr(side, name) for name, choice in choices.items()}
     return urlencode(address.write_parameters(choices.values(), values, whole=True))
@@ -98,13 +97,13 @@ OWN = switch("compare_own", label="Each reads its own text", help=OWN_TARGETS)
 
 
 def kept(name: str) -> Side:
-    """Return a side as it was chosen, with its edits, even if its model is gone."""
+    """Return a side as the visitor chose it, with its edits, even if its model is gone."""
     side = chosen(SIDES[name])
     return replace(side, edits=side.edits or chosen(SIDES_EDITS[name]))
 
 
 def current(name: str) -> Side:
-    """Return a side of this session; invalid values are corrected and reported."""
+    """Return side "a" or "b" as it can be shown; invalid values are replaced and reported."""
     side = kept(name).fitted()
     if side.refused:
         earlier = st.session_state.get("refused_parameters", ())
@@ -116,12 +115,12 @@ def current(name: str) -> Side:
 
 def show_on(name: str, side: Side) -> None:
     side = side.fitted()
-    put(SIDES[name], replace(side, edits=""))  # edits have their own parameter in links
+    put(SIDES[name], replace(side, edits=""))  # links hold the edits in a parameter of their own
     put(SIDES_EDITS[name], side.edits)
 
 
 def paste(name: str, key: str) -> None:
-    """Show the scene of a pasted link on a side, or say that it is no link; a callback."""
+    """Show on a side what a pasted link shows, or say that the text is no link; a callback."""
     pasted = st.session_state[key].strip()
     st.session_state[key] = ""
     if not pasted:
@@ -132,7 +131,8 @@ def paste(name: str, key: str) -> None:
         parameters = dict(parse_qsl(parts.query, keep_blank_values=True))
     if not parameters:
         st.session_state.compare_told = NO_LINK
-    elif parts.path.endswith("/compare"):  # a link to this page: take the same side of it
+    # A link to the page Compare has two sides: take the one with this name.
+    elif parts.path.endswith("/compare"):
         choice = SIDES[name]
         side = read_text(parameters[choice.key]) if choice.key in parameters else choice.default
         edits = side.edits or parameters.get(SIDES_EDITS[name].key, "")
@@ -142,9 +142,9 @@ def paste(name: str, key: str) -> None:
 
 
 def presets() -> None:
-    """Draw the buttons that choose both sides at once; most use what the other pages show.
+    """Draw the buttons that choose both sides at once, most of them from the other pages' choices.
 
-    On a first visit the page shows the chosen model if that is of the transformers library.
+    On the first visit, if a model of the transformers library is chosen, show a pair with it.
     """
     now = elsewhere()
     trained = replace(now, edits="")
@@ -166,7 +166,7 @@ def presets() -> None:
         alone = replace(trained, second="", masked="", target="")
         both = replace(alone, text=TIRED.text), replace(alone, text=WIDE.text)
         pairs["It, in the chosen model"] = both
-        if not any(side.key in st.session_state for side in SIDES.values()):  # on a first visit
+        if not any(side.key in st.session_state for side in SIDES.values()):  # first visit
             show_both(both)
     shown = tuple(map(kept, NAMES))
     with st.container(key="presets", horizontal=True, gap="small"):
@@ -177,12 +177,13 @@ def presets() -> None:
                 title, f"preset {title}", why_not, icon=SHOWN if is_shown else None,
                 on_click=show_both, args=[pair], disabled=why_not is not None,
             )  # fmt: skip
-    with st.container(key="sides-on-phones"):  # a phone shows the sides below the maps
+    # On a phone the widgets of both sides are below the maps.
+    with st.container(key="sides-on-phones"):
         st.caption("Choose A and B, and type their sentences, below the maps.")
 
 
 def show_both(pair: Pair) -> None:
-    """Show a pair of sides, whose decoders read the same text; a callback."""
+    """Show this pair of sides, and let both decoders read the same text; a callback."""
     for name, side in zip(NAMES, pair, strict=True):
         show_on(name, side)
     put(OWN, False)
@@ -208,7 +209,7 @@ def two_sentences(now: ModelSide) -> Pair:
 
 
 def two_heads(now: ModelSide) -> Pair | str:
-    """Return a side with its head and with the next head, or a sentence on why it cannot."""
+    """Return a side twice, with its head and with the next one, or a sentence on why it cannot."""
     try:
         _, heads = now.fitted().shape
     except ValueError as error:  # the model may not be in memory
@@ -220,8 +221,8 @@ def two_heads(now: ModelSide) -> Pair | str:
 def affected(before: ModelSide, after: ModelSide) -> Pair:
     """Return both sides, as trained and with changes, at a head whose weights the changes affect.
 
-    If the weights of their own head stay the same, as when that head is off, both get the head
-    whose weights change most, if any do.
+    If the weights of the chosen head stay the same (they do when the head itself is off), both
+    sides get the head whose weights change most, if those of any head change.
     """
     with suppress(ValueError):  # the model may not be in memory, or cannot read the text
         read = before.target or (written(before.run).text if before.writer else "")
@@ -245,18 +246,19 @@ def largest_change(first: np.ndarray, second: np.ndarray) -> float:
 
 
 def two_models(now: ModelSide) -> Pair | str:
-    """Return a side, and one with another model of these languages, or why there is none."""
+    """Return a side, and the same with another model for its languages, or why there is none."""
     entry = models.named(now.model)
     languages = entry.source, entry.target
     for other in models.choices().values():
         if other.key != entry.key and (other.source, other.target) == languages:
-            mean = replace(now, head="mean")  # equal head numbers mean nothing across models
+            # Heads with equal numbers in two models have nothing in common, so compare the means.
+            mean = replace(now, head="mean")
             return mean, replace(mean, model=other.key, masked="")
     return "There is no other model for the languages of the one that the other pages show."
 
 
 def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:
-    """Return sides at the middle and end of a training; "" if it has only one snapshot."""
+    """Return sides at the middle and the end of a training; "" if it has only one snapshot."""
     if len(steps) < 2:
         return ""
     middle = steps[(len(steps) - 1) // 2]

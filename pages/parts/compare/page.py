@@ -75,7 +75,8 @@ LABELS = ("of A", "of B")
 def own_targets(both: Pair) -> bool | None:
     """Return whether each decoder reads its own model's text; None if there is no choice.
 
-    With different sentences each always does; snapshots read the text that was recorded.
+    There is none if the sentences differ: each decoder then reads its own model's text. There is
+    none for snapshots of a training: their decoders read the text that was recorded.
     """
     write = all(isinstance(side, ModelSide) and side.writer for side in both)
     return chosen(OWN) if write and both[0].text == both[1].text else None
@@ -84,8 +85,8 @@ def own_targets(both: Pair) -> bool | None:
 def with_targets(both: Pair, own: bool) -> Pair:
     """Return both sides with the texts that their decoders read.
 
-    An empty text means the model's own, as trained. Sides with the same sentence read the same
-    text, unless each is to read its `own`.
+    An empty text means the text that the model itself writes as trained. If the sentences are the
+    same, both decoders read the same text, unless `own` is true: then each reads its model's own.
     """
     first, second = both
     if own:
@@ -94,7 +95,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
         return both
     shared = first.target or second.target
     if not shared and first.writer != second.writer:
-        # Given to both as text, so that both models split it into tokens in the same way.
+        # Both sides get it as a text, so that both models split it into tokens in the same way.
         shared = written(ModelRun(first.text, model=first.writer)).text
     return replace(first, target=first.target or shared), replace(
         second, target=second.target or shared
@@ -102,7 +103,7 @@ def with_targets(both: Pair, own: bool) -> Pair:
 
 
 def with_own(side: Side) -> Side:
-    """Return a side; if it has changes, its decoder reads the text written with them."""
+    """Return a side whose decoder reads its given text, or else what the changed model writes."""
     if isinstance(side, ModelSide) and side.edits:
         return replace(side, target=side.target or written(side.run).text)
     return side
@@ -131,7 +132,7 @@ def picture(both: Pair, of: About) -> None:
 
 
 def titles_of(both: Pair) -> tuple[str, str]:
-    """Return the titles of both maps: the model and the text if these differ, then the head."""
+    """Return the titles of both maps: the head, after the model and the text if these differ."""
     parts = [(side.shown.of, f"“{side.text}”") for side in both]
     differs = [first != second for first, second in zip(*parts, strict=True)]
     first, second = (
@@ -155,7 +156,8 @@ def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
 def names_in_both(first: list[str], second: list[str]) -> list[str]:
     """Return the names of the tokens on the joint axis of both maps, in quotation marks.
 
-    A name is empty for a token in only one map, and has the position of a repeated token.
+    A token that is in only one map has an empty name. If a text repeats a token, the name also has
+    the token's position.
     """
     names = []
     for left, right in aligned(first, second):
@@ -170,9 +172,10 @@ def names_in_both(first: list[str], second: list[str]) -> list[str]:
 
 
 def what_was_read(both: Pair, choosable: bool) -> None:
-    """Draw the tokens that each decoder read, and the choice of that text if it is `choosable`.
+    """Draw the tokens that each decoder read.
 
-    Nothing is drawn for decoder-only models: their maps show what they read.
+    If `choosable`, also draw the switch that gives each decoder its own model's text. For
+    decoder-only models draw nothing: their maps already show what they read.
     """
     if not any("cross" in side.kinds for side in both):
         return
@@ -192,7 +195,7 @@ def what_was_read(both: Pair, choosable: bool) -> None:
 
 
 def output(both: Pair, of: About) -> None:
-    """Draw the texts that both sides write, and the probabilities that can be compared."""
+    """Draw the texts that both sides' models write, and the predictions that can be compared."""
     st.subheader("What comes out")
     snapshots = [side for side in both if isinstance(side, SnapshotSide)]
     if snapshots:
@@ -221,7 +224,7 @@ def output(both: Pair, of: About) -> None:
 
 
 def about_both(both: Pair) -> About:
-    """Return the subject of both maps: the text, the changes, and a description of each side."""
+    """Return what saved maps are named after: the text, the changes, and what each side shows."""
     texts = [" / ".join(filter(None, (side.text, side.second))) for side in both]
     shared = texts[0] if texts[0] == texts[1] else ""
     changes, told = [], []
@@ -241,12 +244,12 @@ def is_classic(both: Pair) -> bool:
 
 
 def summaries(side: Side) -> list[str]:
-    """Return "mean", "max" or, if a single one is shown, "" for the layer and head of a side."""
+    """Return "mean" or "max" for the layer and for the head of a side, or "" for a single one."""
     return [choice if choice in SUMMARIES else "" for choice in (side.layer, side.head)]
 
 
 def consequences(both: Pair, own: bool | None) -> None:
-    """Draw the maps and all below them; raise ValueError first if a side cannot be run."""
+    """Draw the maps and all that is below them; raise ValueError if a side cannot be run."""
     read = with_targets(both, bool(own))
     of = about_both(read)
     if summaries(both[0]) != summaries(both[1]):

@@ -36,40 +36,41 @@ def held(choice: Choice) -> Any:
 
 @dataclass(frozen=True)
 class ShownModel:
-    """What a side shows: the model's name, the chosen layers' weights (H, Q, K), and the tokens."""
+    """What a side shows: the model's title, the weights (H, Q, K) of chosen layers, the tokens."""
 
     of: str
     layers: Sequence[np.ndarray]
-    tokens: tuple[list[str], list[str]]  # of the queries and of the keys
+    tokens: tuple[list[str], list[str]]  # the labels of the queries and of the keys
     reads: list[str]  # the tokens read by the decoder, if there is one
 
 
 @dataclass(frozen=True)
 class AnySide:
-    """A text and a head that reads it; `refused` names the invalid values of a link.
+    """One side of the page Compare: a text and a head that reads it.
 
-    Every access to a model or training that is gone raises ValueError.
+    `refused` names the values of a link that were invalid. Properties that need a model or a
+    training raise ValueError if it is gone.
     """
 
     kind: Kind = held(choices.KIND)
     layer: HeadChoice = held(choices.LAYER)
     head: HeadChoice = held(choices.HEAD)
     text: str = held(choices.SENTENCE)
-    target: str = held(choices.TARGET)  # if empty, the model's own text
+    target: str = held(choices.TARGET)  # what the decoder reads; if empty, the model's own text
     edits: str = held(choices.EDITS)
     refused: tuple[str, ...] = field(default=(), compare=False)
     second = masked = ""
     kinds = tuple(KINDS)  # the kinds of attention that the model has
-    changes = Edits()  # `edits` as the model takes them; raises ValueError if it cannot
+    changes = Edits()  # the `edits` as a record; ValueError if the model cannot take them
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of layers of the side's kind, and of heads in each."""
+        """The number of layers with the side's kind of attention, and of heads in each."""
         raise NotImplementedError
 
     @property
     def writer(self) -> str | None:
-        """The key of the model whose text the decoder reads by default, or None."""
+        """The key of the model that writes the text the decoder reads by default, or None."""
         raise NotImplementedError
 
     @property
@@ -77,7 +78,7 @@ class AnySide:
         raise NotImplementedError
 
     def readable(self) -> Self:
-        """Return the side with a model and a text that exist, and edits that the model takes."""
+        """Return the side with a model and a text that exist, and edits that its model can take."""
         raise NotImplementedError
 
     @property
@@ -86,7 +87,7 @@ class AnySide:
 
     @property
     def weights(self) -> np.ndarray:
-        """The weights (Q, K) of the chosen head, or the mean or maximum over heads and layers."""
+        """The weights (Q, K) of the chosen head, or of the chosen mean or maximum of several."""
         heads = [one_head(layer, self.head) for layer in self.shown.layers]
         return one_head(np.stack(heads), self.layer if isinstance(self.layer, str) else 0)
 
@@ -96,16 +97,19 @@ class AnySide:
 
     @classmethod
     def held_choices(cls) -> dict[str, Choice]:
-        """Return the choices that links hold, by the names of the fields."""
+        """Return the choices that a link to this side contains, by the names of the fields."""
         return {item.name: item.metadata["choice"] for item in fields(cls) if item.metadata}
 
     def without(self, name: str) -> Self:
-        """Return the side with a field's default in place of a value that makes no sense."""
+        """Return the side with the field `name` set to its default and added to `refused`."""
         choice = self.held_choices()[name]
         return replace(self, **{name: choice.default}, refused=(*self.refused, choice.key))
 
     def fitted(self) -> Self:
-        """Return the side with a model, text, head and edits that exist, as far as is known."""
+        """Return the side with a model, text, head and edits that exist.
+
+        If the model is not in memory, this cannot be checked, and the side is returned as it is.
+        """
         side = self
         try:
             side = side.readable()
@@ -156,7 +160,7 @@ class ModelSide(AnySide):
 
     @property
     def shown(self) -> ShownModel:
-        """The weights and tokens; those of a single layer are exact even if the run is large."""
+        """The weights and tokens; for a single layer the weights are exact, never bytes."""
         run, sites = self.run, [Site(self.kind, layer) for layer in self.layers]
         weights = (
             [run.trace().site_weights(site) for site in sites]
@@ -190,7 +194,7 @@ class ModelSide(AnySide):
 
 
 def recordings() -> dict[str, tuple[str, Snapshots]]:
-    """Return the trainings whose snapshots this visitor can see: title and snapshots by key."""
+    """Return the title and snapshots of every training that this visitor can see, by its key."""
     title = f"{models.SHIPPED[models.DEFAULT].title}, during its training"
     trainings = {models.DEFAULT: (title, recorded_training())}
     if own := first_known(wing.recording() for wing in WINGS):
@@ -200,7 +204,7 @@ def recordings() -> dict[str, tuple[str, Snapshots]]:
 
 @dataclass(frozen=True)
 class SnapshotSide(AnySide):
-    """A side with a sentence that was recorded at a step of a training."""
+    """A side that shows the attention on a sentence, recorded at a step of a training."""
 
     snapshot: str = held(SNAPSHOT)
 
@@ -210,7 +214,10 @@ class SnapshotSide(AnySide):
 
     @property
     def writer(self) -> str | None:
-        """The key of the trained model; None for an own one, whose decoder reads right answers."""
+        """The key of the trained model; None for a visitor's own training.
+
+        In a visitor's own training the decoder reads the right answers, not a text of the model.
+        """
         return None if self.source == OWN_TRAINING else self.source
 
     @property
@@ -225,7 +232,7 @@ class SnapshotSide(AnySide):
 
     @property
     def step(self) -> int:
-        """The recorded step that is nearest to the chosen one."""
+        """The step of the training that was recorded and is nearest to the chosen step."""
         wanted = int(self.snapshot.partition(".")[2])
         return min(self.recording[1].steps, key=lambda step: abs(step - wanted))
 
@@ -256,7 +263,7 @@ Pair = tuple[Side, Side]
 
 
 def hidden_words(side: Side) -> str:
-    """Return which tokens are hidden from a side's model, in words; empty if none are."""
+    """Return words such as “Hidden: the tokens at 2, 5” for a side; empty if none are hidden."""
     places = ", ".join(str(index + 1) for index in sorted(places_in(side.masked)))
     return places and f"Hidden: the tokens at {places}"
 

@@ -21,15 +21,16 @@ import { onPointing } from "../../../viz/pointing.js";
  * @property {[number, number] | null} selected a step and an index in it, from 0
  */
 
-// Pixels: the width and height of a text's button, the gap to the next column, and the distance
-// between the tops of a column's buttons.
+// In pixels: the width and height of a text's button, the gap to the next column, and the distance
+// between the tops of two buttons in a column.
 const ROW = { wide: 106, high: 20, gap: 24, down: 25 };
-const STACKED = { wide: 60, high: 32, gap: 11, down: 36 }; // the number is below the token
-const TALLEST = 1.5; // how many times as high a row may get, if there is room
+// The sizes of buttons that have the number below the token, not next to it.
+const STACKED = { wide: 60, high: 32, gap: 11, down: 36 };
+const TALLEST = 1.5; // a button may get this many times as high, if there is room
 const NOTE = 36; // pixels for the note under the tree
-const STAGE = 2.4; // the room for pictures on a slide: its width as a multiple of its height
+const STAGE = 2.4; // on a slide, the room for a picture is this many times as wide as it is high
 const PACE = 1; // steps per second of a film
-const TOP = 22; // pixels for the numbers of the steps
+const TOP = 22; // pixels for the line with the steps' numbers
 const EDGE = 2; // pixels around the tree
 const KEY = "Thick: returned. Dashed: dropped. Numbers: the log-probability of the text so far, in nats.";
 
@@ -76,7 +77,7 @@ export function draw(mount) {
   function go(to) {
     last = to;
     const ended = last === steps.length - 1;
-    plane.classList.toggle("growing", !ended); // the best text is known only at the end
+    plane.classList.toggle("growing", !ended); // the best text is marked only at the last step
     plane.querySelectorAll("[data-step]").forEach((part) => {
       part.style.visibility = Number(part.dataset.step) > last ? "hidden" : "";
     });
@@ -90,7 +91,7 @@ export function draw(mount) {
     const style = getComputedStyle(root);
     const accent = themeColor(root, "accent");
     const { fills, height: room } = roomOf(root);
-    // A slide scales the tree to fit: a long tree gets larger letters if its columns are narrow.
+    // A slide scales the tree to fit, so a long tree has larger letters if its columns are narrow.
     const letters = letterScale();
     const top = TOP * letters;
     const widest = isStaged(root) ? STAGE * (TOP + STACKED.down * tallest) : root.clientWidth - 2 * EDGE;
@@ -127,17 +128,17 @@ export function draw(mount) {
   }
 }
 
-/** Return sizes in pixels, multiplied for larger letters. */
+/** Return sizes in pixels, multiplied by the factor `letters` for larger letters. */
 const scaled = (sizes, letters) =>
   Object.fromEntries(Object.entries(sizes).map(([name, pixels]) => [name, Math.round(pixels * letters)]));
 
-/** Return the steps up to the one in which the returned text ended; all if none is marked. */
+/** Return the steps up to the one in which the returned text ended; all if no text is `best`. */
 function untilReturned(steps) {
   const end = steps.findLastIndex((leaves) => leaves.some((leaf) => leaf.best));
   return end === -1 ? steps : steps.slice(0, end + 1);
 }
 
-/** Return a sentence with a text, its score, and whether it was kept. */
+/** Return a text of the search with its log-probability, score, and whether it was kept. */
 function describe(leaf, step) {
   const fate = leaf.best
     ? leaf.ended ? "returned" : "kept, on the way to the returned text"

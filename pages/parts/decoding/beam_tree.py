@@ -15,22 +15,23 @@ PART = Part.next_to(__file__)
 class Leaf:
     """A text that the search considered at a step: its last token, and whether it was kept."""
 
-    parent: int | None  # the index, in the step before, of the text it continues
+    parent: int | None  # the index, in the step before, of the text that this one continues
     token: str
     text: str
     log_probability: float  # of the whole text, in nats
-    score: float  # used to rank finished texts
+    score: float  # the number by which finished texts are ranked
     kept: bool
     ended: bool
-    best: bool  # true if it is the beginning of the returned text
+    best: bool  # true if the returned text begins with this text
 
 
 def beam_tree(
     steps: Sequence[Sequence[Leaf]], *, selected: tuple[int, int] | None = None
 ) -> CanvasPicture:
-    """Return the tree of the texts of each step, best first, joined to the texts they continue.
+    """Return a tree: the texts of each step, best first, each joined to the text it continues.
 
-    `selected` is a step and an index in it, from 0; a click answers with such a pair.
+    `selected` is the step and the index, from 0, of the selected text; a click on a text answers
+    with such a pair.
     """
     header = {
         "steps": [[asdict(leaf) for leaf in leaves] for leaves in steps],

@@ -1,4 +1,4 @@
-"""The key-value cache of a decoding: its bytes, the work it saves, and writing with fewer keys."""
+"""The key-value cache of a decoding: its size, the work it saves, and writing with fewer keys."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ STATES = (
     "computed at this step",
     "dropped",
 )
-MOST_CELLS = 2_000  # with more cells of a kind, equal layers share a row
+MOST_CELLS = 2_000  # with more cells than this, layers with equal states share a row
 LENGTH = number("cache_length", 4_096, (16, 1_000_000), label="At a length of", step=16)
 NO_CACHE = (
     "Nothing is kept here: every step computes all positions again. A cache needs a decoder whose "
@@ -79,7 +79,7 @@ EVICTION_WORDS = (
     "share keys evict the same keys. A prompt is read whole first, and tokens keep their positions "
     "in the text."
 )
-EVICTION_STATES = (  # the words for the same states in a cache that evicts
+EVICTION_STATES = (  # the words for the five states of a key in a cache that evicts keys
     "not read yet",
     "kept",
     "",
@@ -89,9 +89,10 @@ EVICTION_STATES = (  # the words for the same states in a cache that evicts
 
 
 def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: About) -> bool:
-    """Draw the cache at every step of a path of nodes, its size, and the work that it saves.
+    """Draw the cache at every step of writing a text, its size, and the work that it saves.
 
-    Return whether there is a cache.
+    `path` has, for each step, the text's index among the texts that the search considered. Return
+    whether the model keeps a cache.
     """
     st.subheader("The cache")
     steps = decoding.steps_to(path)
@@ -124,7 +125,10 @@ def cache_section(decoding: Decoding, path: Sequence[int], shape: Shape, of: Abo
 def rows_of(
     title: str, states: np.ndarray, tokens: Sequence[str], groups: Sequence[str] = ()
 ) -> CellRows:
-    """Return the rows of states (T, layers, K); in a large cache equal layers share a row."""
+    """Return the states (T, layers, K) as rows: one for each layer.
+
+    In a large cache, layers with equal states share a row.
+    """
     _, layers, positions = states.shape
     names = [f"layer {layer + 1}" for layer in range(layers)]
     if layers * positions > MOST_CELLS:
@@ -137,7 +141,7 @@ def rows_of(
 
 
 def groups_of(shape: Shape, kind: Kind) -> list[str]:
-    """Return words for each group of heads that share a key and value; empty if none do."""
+    """Return words such as “once for heads 1–4” for heads that share keys; empty if none do."""
     group, heads = shape.group(kind), shape.heads(kind)
     if group == 1:
         return []
@@ -145,7 +149,10 @@ def groups_of(shape: Shape, kind: Kind) -> list[str]:
 
 
 def computed_words(number: int, states: np.ndarray) -> str:
-    """Return a sentence on what a step computes and reads, from its states (layers, K)."""
+    """Return how many positions a step computes and how many it reads from the cache, in words.
+
+    `states` (layers, K) are those of the step with this number, from 0.
+    """
     new, old = (int((states == state).any(axis=0).sum()) for state in (COMPUTED, READ))
     if number == 0:
         return f"Prefill: {how_many(new, 'position')} computed at once, nothing to read yet."
@@ -153,7 +160,7 @@ def computed_words(number: int, states: np.ndarray) -> str:
 
 
 def figures(steps: Sequence[DecodingStep]) -> None:
-    """Draw the size of the cache and the work it saves, for this text and for a chosen length."""
+    """Draw how large the cache is and what work it saves, for this text and for a chosen length."""
     held, read = steps[-1].cached, len(steps[-1].read)
     own = [size for site, size in held.items() if site.kind == "decoder"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -169,13 +176,13 @@ def figures(steps: Sequence[DecodingStep]) -> None:
 
 
 def work_words(prompt: int, steps: int) -> str:
-    """Return how many tokens are computed with the cache and without it, in words."""
+    """Return the tokens computed with the cache and without, such as “20 instead of 210”."""
     tokens = [work(prompt, steps, cached=cached) for cached in (True, False)]
     return "{:,} instead of {:,}".format(*tokens)
 
 
 def layer_words(step: DecodingStep, shape: Shape) -> list[str]:
-    """Return sentences on shared keys and on windows, which make the cache smaller."""
+    """Return sentences on what makes a model's cache smaller: shared keys, and windows."""
     own = [size for site, size in step.cached.items() if site.kind == "decoder"]
     sentences, group = [], shape.group("decoder")
     if group > 1:
@@ -192,7 +199,7 @@ def layer_words(step: DecodingStep, shape: Shape) -> list[str]:
 
 
 def eviction_section(request: Request, of: About) -> None:
-    """Draw the choice of a smaller cache, the keys it keeps, and the text written with it."""
+    """Draw the choice of a limited cache, which keys it keeps, and the text written with it."""
     st.markdown("**A cache that evicts**")
     reader = request.run.reader
     if why_not := reader.missing.get("take apart"):
@@ -220,7 +227,10 @@ def eviction_section(request: Request, of: About) -> None:
 
 
 def where_it_breaks(before: Decoding, after: Decoding, budget: int) -> str:
-    """Return a sentence on where a text departs from the text written with every key."""
+    """Return at which token the text with evicted keys first differs from the usual one, in words.
+
+    `before` kept every key; `after` kept at most `budget` in each head.
+    """
     differs = first_difference(before, after)
     keys = how_many(budget, "key")
     if differs is None:
@@ -239,7 +249,7 @@ def written_words(number: int, decoding: Decoding) -> str:
 
 
 def kept_keys(decoding: Decoding, site: Site) -> np.ndarray:
-    """Return the state of every key in every head of a site at every step: (T, H, K)."""
+    """Return the state of every key, such as READ or DROPPED, by step and head: (T, H, K)."""
     visible = [step.visible[site].numpy(force=True) for step in decoding.steps]  # (H, K) each
     states = np.full((len(visible), *visible[-1].shape), ABSENT, np.uint8)
     read = 0

@@ -53,7 +53,10 @@ TEACHER_FORCING = (
 
 
 def what_if(request: Request, of: About) -> None:
-    """Draw the texts of all branches and the free run, with their differences marked."""
+    """Draw the text written without forced tokens, and those with forced tokens.
+
+    The words in which they differ from the first text are marked.
+    """
     branches = branches_of(request.run)
     if len(branches.kept) == 1 and not allows(CLICKS):
         return
@@ -85,9 +88,9 @@ def what_if(request: Request, of: About) -> None:
 
 
 def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
-    """Draw a reference text read in one pass, and its score next to that of the decoded text.
+    """Draw a reference text that the decoder reads in one pass, and its log-probability.
 
-    The end token counts in both scores or in neither.
+    Next to it is the log-probability of the decoded text. Both include the end token or neither.
     """
     st.subheader("Teacher forcing")
     own = written(run.as_trained).text
@@ -120,7 +123,7 @@ def teacher_forcing(run: ModelRun, decoding: Decoding) -> None:
 
 
 def greedy_words(request: Request) -> str:
-    """Return a sentence on the text that greedy decoding writes from the same beginning."""
+    """Return which text greedy decoding writes with the same tokens forced, as a sentence."""
     made, own = (each.decode().writing for each in (request, replace(request, strategy=Strategy())))
     who = "Greedy, with the same tokens forced," if request.branch.forced else "Greedy"
     return f"{who} writes {'the same.' if own.text == made.text else ended(f'“{own.text}”')}"

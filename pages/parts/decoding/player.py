@@ -1,4 +1,4 @@
-"""The player of a decoding's steps, in which a visitor can force tokens, and the beam's tree."""
+"""The player of a decoding's steps, in which a visitor can force tokens; a beam search's tree."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -54,14 +54,15 @@ OTHER_TOKENS = (
     "Read again, the text written here splits into other tokens, so its weights cannot be taken "
     "apart."
 )
-CANDIDATES = 10  # candidates shown at each step
+CANDIDATES = 10  # the number of candidates for the next token that are shown at each step
 NodeAddress = tuple[int, int]  # a step of the tree and an index in it, from 0
 
 
 def node_of(request: Request) -> NodeAddress | None:
-    """Return the clicked node of the tree; None for the text that was returned.
+    """Return the step and index of the text that was clicked in the tree, if one was.
 
-    A change of the decoding, or choices from a link or a slide, reset it to None.
+    None stands for the text that the search returned. It is None again after the settings change,
+    or after a link or a slide sets the choices.
     """
     of = request, applied()
     if st.session_state.get("node", (None,))[0] != of:
@@ -70,13 +71,13 @@ def node_of(request: Request) -> NodeAddress | None:
 
 
 def choose_node(node: NodeAddress | None) -> None:
-    """Show the steps that led to a node of the tree; with None those of the returned text."""
+    """Show the steps that led to a text of the tree; with None those of the returned text."""
     st.session_state.node = st.session_state.node[0], node
     put(STEP, node[0] if node else 0)
 
 
 def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
-    """Draw the choice of a step; return a riddle that asks for the likeliest token there."""
+    """Draw the choice of a step; return a riddle: which token is likeliest at that step?"""
     steps = decoding.steps_to(decoding.path_to(*node) if node else decoding.path)
     in_order = [f"token {number}" for number, _ in enumerate(steps, start=1)]
     box = {"widget": st.selectbox, "format_func": in_order.__getitem__, "width": 240}
@@ -98,7 +99,7 @@ def likeliest_next(decoding: Decoding, node: NodeAddress | None) -> Riddle:
 def player(request: Request, node: NodeAddress | None, of: About) -> bool:
     """Draw the player of the returned text, or of the text that was clicked in the tree.
 
-    Return False if its riddle is still to be guessed; see `show`.
+    Return False if it is hidden because its riddle is not guessed yet; see `show`.
     """
     decoding = request.decode()
     path = decoding.path_to(*node) if node else decoding.path
@@ -129,7 +130,7 @@ def player(request: Request, node: NodeAddress | None, of: About) -> bool:
 
 
 def answer(request: Request, path: Sequence[int]) -> None:
-    """Act on the player's answer: a new step, a forced token or text, or a clicked weight."""
+    """Act on a click in the player: on a step, a token or text to force, or a weight."""
     if (picked_last := picked("player")) is None:
         return  # an earlier click led to another page
     step, choice = picked_last
@@ -142,9 +143,9 @@ def answer(request: Request, path: Sequence[int]) -> None:
 
 
 def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key: int) -> None:
-    """Open the page Inside a head at the clicked weight of a step.
+    """Open the page Inside a head at the weight that was clicked in a step.
 
-    For a mean or maximum, open the weight of the strongest head.
+    If a mean or maximum over heads is shown, take the head with the largest weight on this key.
     """
     if why_not := request.run.reader.missing.get("take apart"):
         refuse(why_not)
@@ -166,7 +167,7 @@ def take_apart(request: Request, path: Sequence[int], step: int, kind: Kind, key
 
 
 def force(request: Request, path: Sequence[int], step: int, choice: str | int) -> None:
-    """Begin a branch at a step, with the candidate at an index or with a typed text."""
+    """Write another text: from `step` on it has a forced candidate (an index) or a typed text."""
     decoding = request.decode()
     try:
         if isinstance(choice, str):
@@ -185,9 +186,10 @@ def force(request: Request, path: Sequence[int], step: int, choice: str | int) -
 
 
 def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -> None:
-    """Draw the beam's tree, below a sentence on its text, followed by the sentence `greedy`.
+    """Draw a sentence on the text that a beam search writes, and the tree of the search.
 
-    A click on a text shows its steps.
+    The sentence `greedy`, on greedy decoding, follows the first sentence.
+    A click on a text of the tree shows the steps that led to it.
     """
     made, size = decoding.writing, len(decoding.writing.target_tokens)
     score = number_text(decoding.strategy.score(made.score, size))
@@ -219,7 +221,7 @@ def say_sampled(decoding: Decoding, greedy: str) -> None:
 def player_of(
     decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice, start: int
 ) -> CanvasPicture:
-    """Return the player of the steps of a path of nodes."""
+    """Return the player of the steps that wrote a text; `path` has its index at each step."""
     steps = decoding.steps_to(path)
     weights = [step.weights for step in steps]
     visible = [step.visible for step in steps]
@@ -240,7 +242,7 @@ def player_of(
 def alignment_of(
     decoding: Decoding, path: Sequence[int], *, layer: int, head: HeadChoice
 ) -> CanvasPicture:
-    """Return a heatmap of the cross-attention: a row per step, with the tokens read and written."""
+    """Return a heatmap of the cross-attention: a row per step, named “token read → written”."""
     steps = decoding.steps_to(path)
     weights = rows_of([step.weights for step in steps], "cross", layer, head)  # (T, K)
     rows = [f"{step.read[-1].text} → {step.token.text}" for step in steps]
@@ -249,7 +251,7 @@ def alignment_of(
 
 
 def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
-    """Return bars of the probability of each token of a path when it was written."""
+    """Return bars of the probability that each token of a text had when it was written."""
     steps = decoding.steps_to(path)
     probabilities = np.exp([step.log_probability for step in steps])
     return probability_bars(
@@ -258,12 +260,12 @@ def certainty_of(decoding: Decoding, path: Sequence[int]) -> CanvasPicture:
 
 
 def rows_of(steps: Sequence[dict], kind: Kind, layer: int, head: HeadChoice) -> np.ndarray:
-    """Return the weights or visible keys of a head, or a summary of all, at each step: (T, K)."""
-    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # of (H, T, K)
+    """Return a head's weights or visible keys by step, or the mean or maximum of all: (T, K)."""
+    return one_head(as_array(stack_rows(steps, kind)[layer]), head)  # (H, T, K) -> (T, K)
 
 
 def bars_of(step: DecodingStep) -> list[Bar]:
-    """Return bars of a step's candidates, each with the written part of the word it continues."""
+    """Return bars of a step's candidates; one that continues a word also has the word so far."""
     word, bars = step.text.rpartition(" ")[2], []
     for candidate in step.candidates(CANDIDATES):
         goes_on = candidate.token.start == len(step.text) and not candidate.token.is_special
@@ -291,7 +293,7 @@ def leaf_of(node: Node, best: bool) -> Leaf:
 
 
 def ending(last: Node, steps: int) -> str:
-    """Return a sentence on why a text has no steps after its last node."""
+    """Return a sentence on why a text ends here: end token, limit of tokens, or dropped."""
     if last.ended:
         return "The end token: the text stops here."
     return f"Stopped at the limit, after {steps} tokens." if last.kept else "Dropped here."

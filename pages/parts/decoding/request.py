@@ -1,4 +1,4 @@
-"""The settings of a decoding, and its branches, which begin with tokens forced by the visitor."""
+"""The settings of a decoding, and its branches: texts that begin with tokens the visitor forced."""
 
 import re
 from dataclasses import dataclass, field, fields, replace
@@ -16,18 +16,18 @@ from headlight.pages.shared.state.choices import MOST_TOKENS, applied, chosen, p
 from headlight.pages.shared.state.showing import NOTE, place
 from headlight.pages.shared.widgets.choose import choose, choose_head_or_summary, choose_layer
 
-MOST = 6  # branches kept in addition to the free run
+MOST = 6  # the most branches kept, not counting the decoding without forced tokens
 ROOM = 400  # characters that a branch may take in a link
 LONGEST_TEXT = 120  # characters of the forced text in a link
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A decoding that begins with forced token ids; the free run has no forced ids."""
+    """A decoding that begins with forced token ids; in the “free run” there are none."""
 
     forced: tuple[int, ...] = ()
     step: int = field(default=0, compare=False)  # the first step, from 0, that the visitor forced
-    text: str = field(default="", compare=False)  # the text forced there
+    text: str = field(default="", compare=False)  # the text that was forced from there on
 
     @property
     def name(self) -> str:
@@ -35,7 +35,7 @@ class Branch:
 
 
 def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
-    """Return the text of the forced tokens from a step on, as shown on the page."""
+    """Return the text of the forced tokens from this step on, as the page shows it."""
     steps = decoding.steps_to(decoding.path)[step : len(forced)]
     return " ".join(item.token.text for item in steps)[:LONGEST_TEXT]
 
@@ -43,14 +43,17 @@ def text_at(decoding: Decoding, forced: tuple[int, ...], step: int) -> str:
 def write_branch(branch: Branch) -> str:
     """Return a branch as text for a link: its first forced step from 1, its ids, its text.
 
-    The text shows whether the ids mean something else in another vocabulary.
+    The text shows if the ids still mean the same: with another vocabulary they give another text.
     """
     ids = ".".join(map(str, branch.forced))
     return f"{branch.step + 1}:{ids}:{branch.text}" if branch.forced else ""
 
 
 def read_branch(written: str, shape: Shape) -> Branch:
-    """Read a branch from a link. Whether a model can begin with it shows when it is decoded."""
+    """Return the branch that a link describes; ValueError if its form is invalid.
+
+    Only decoding shows whether the model can begin a text with these tokens.
+    """
     match = re.fullmatch(r"(\d{1,4}):(\d{1,7}(?:\.\d{1,7})*):(.*)", written, re.ASCII | re.DOTALL)
     if not match or len(match[3]) > LONGEST_TEXT:
         raise ValueError(f"{written} is not a branch.")
@@ -65,14 +68,14 @@ STEP = counted("step", 0, MOST_TOKENS, label="Step")  # the step that the player
 
 
 def show_branch(branch: Branch) -> None:
-    """Show a branch at its first forced step; a callback."""
+    """Show a branch in the player, at its first forced step; a callback."""
     put(BRANCH, branch)
     put(STEP, branch.step)
 
 
 @dataclass
 class Branches:
-    """The free run of a decoding, which comes first, and the branches made from it."""
+    """The decoding without forced tokens, which comes first, and the branches made from it."""
 
     kept: list[Branch] = field(default_factory=lambda: [Branch()])
 
@@ -90,9 +93,10 @@ class Branches:
 
 
 def branches_of(run: ModelRun) -> Branches:
-    """Return the branches of a run; a new text or model has only the free run.
+    """Return the branches of a run; for a new text or model only the one without forced tokens.
 
-    The chosen branch is then reset, unless an address or a slide has chosen it with the text.
+    A new text or model also resets the chosen branch, unless a link or a slide has chosen the
+    branch together with the text.
     """
     state, of, came = st.session_state, run.as_trained, applied()
     before, when, branches = state.get("branches", (None, None, None))
@@ -122,7 +126,7 @@ def options_of(name: str) -> list[Choice]:
 def chosen_strategy() -> tuple[Strategy, int]:
     """Return the chosen strategy, and the largest number of tokens to write.
 
-    Raise ValueError for options that make no sense.
+    Raise ValueError for invalid options.
     """
     name = chosen(STRATEGY)
     return Strategy(name, **{option.key: chosen(option) for option in options_of(name)}), chosen(
@@ -138,7 +142,7 @@ def strategy_words(strategy: Strategy, longest: int) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that determines a decoding."""
+    """Everything that determines which text is written: run, strategy, longest text, branch."""
 
     run: ModelRun
     strategy: Strategy = Strategy()
@@ -165,10 +169,11 @@ class Request:
 
 
 def choose_request(run: ModelRun) -> Request | None:
-    """Draw the settings and return them; if they fail, say why and return the last that worked.
+    """Draw the settings of the decoding and return them.
 
-    The choice of the head whose weights are shown is in the same row. Return None if no settings
-    work, such as for a prompt that leaves no room.
+    The choice of the head whose weights are shown is in the same row. If nothing can be written
+    with the settings, say why and return the last ones that worked; None if these fail too, such
+    as for a prompt that leaves no room to write.
     """
     plain = Request(replace(run, edits=edit_history.in_force()))
     last = st.session_state.get("asked", plain)
@@ -198,7 +203,7 @@ def choose_request(run: ModelRun) -> Request | None:
 
 
 def choose_branch(request: Request) -> Branch:
-    """Return the chosen branch of a decoding; an address's branch only if it can be decoded."""
+    """Return the chosen branch. One from a link is refused if its ids do not give its text."""
     branches, branch = branches_of(request.run), chosen(BRANCH)
     if branch not in branches.kept:
         try:

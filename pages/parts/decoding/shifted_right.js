@@ -4,15 +4,15 @@ import { written } from "../../../viz/numbers.js";
 /**
  * @typedef {object} Header
  * @property {string[]} read the token that the decoder reads at each position
- * @property {string[]} wanted the token that it should write there
- * @property {string[]} favourites the token that it finds likeliest there
- * @property {boolean[]} same true if the wanted token is the favourite
+ * @property {string[]} wanted the token that the decoder should write there
+ * @property {string[]} favourites the token that the decoder finds likeliest there
+ * @property {boolean[]} same true where `wanted` and `favourites` have the same token
  */
 
-const ARROW = "M3 2l7 7V4h3v9H4v-3h5L2 3z"; // points down to the right
+const ARROW = "M3 2l7 7V4h3v9H4v-3h5L2 3z"; // an arrow that points down and to the right
 
 /**
- * Draw a table of the target, the target shifted right, and the probability of each token.
+ * Draw a table: the target shifted right, the target, and the probability of each token.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {

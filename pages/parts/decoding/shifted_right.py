@@ -19,14 +19,15 @@ def shifted_right(
 ) -> CanvasPicture:
     """Return a table of the target, the target shifted right, and each token's probability.
 
-    At every position the decoder reads one token, should write the wanted token, and would write
-    its favourite, the likeliest token. All arguments have one item for each position.
+    At every position the decoder reads a token (`read_tokens`), should write another
+    (`wanted_tokens`), and finds one likeliest (`favourite_tokens`). All arguments have one item
+    for each position.
     """
     header = {
         "read": list(read_tokens),
         "wanted": list(wanted_tokens),
         "favourites": list(favourite_tokens),
-        # Different tokens can have equal texts; their probabilities tell them apart.
+        # Two different tokens can have the same text, but hardly the same probability.
         "same": [
             bool(wanted == favourite and np.isclose(probability, highest, rtol=1e-4))
             for wanted, favourite, probability, highest in zip(

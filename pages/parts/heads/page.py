@@ -36,13 +36,13 @@ from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import attention_heatmap, head_effects, head_scores
 from headlight.viz.numbers import number_text
 
-DETAIL = "head-in-detail"  # the key of the part that shows the selected head
+DETAIL = "head-in-detail"  # the key of the container that shows the selected head
 EFFECTS = measure.Measurement(
     removal_effects, ("effects",), "Measure every head", "Removing one head after the other"
 )
 TESTED = switch("roles", label="Test every head")
 ROLE = one_of("role", {name: role.title for name, role in ROLES.items()}, label="Role")
-SCORES = "role-scores-begin"  # the key of the container at which the scores begin
+SCORES = "role-scores-begin"  # the key of the container above the scores, to which the page scrolls
 SEED = number("role_seed", 0, (0, 9_999), label="Seed", help="The random tokens depend on it.")
 ROLES_INTRO = (
     "What is a [head] for, whatever the sentence? The model reads a series of random tokens twice "
@@ -53,7 +53,7 @@ SWITCHED = "The tests use the heads as you switched or faded them above, but not
 
 
 def head_in_detail(run: ModelRun, of: About) -> None:
-    """Draw the weights of the selected head, and badges of the patterns that they follow."""
+    """Draw the selected head's weights, and badges that name the patterns in them."""
     kind, layer, head = address = measure.selected_head()
     record, words = run.record(Site(kind, layer)), site_words(*address)
     weights = as_array(record.weights[0, head])  # (query, key)
@@ -76,7 +76,7 @@ def head_in_detail(run: ModelRun, of: About) -> None:
 
 
 def which_matter(run: ModelRun, of: About) -> None:
-    """Draw the effect of removing each single head, which a button starts to measure."""
+    """Draw the effect of removing each head alone, measured once a button is clicked."""
     if (objective := run.objective()) is None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -110,7 +110,7 @@ def without_those_off(effects: Effects, edits: Edits) -> dict[Kind, np.ndarray]:
 
 
 def roles(run: ModelRun) -> None:
-    """Draw the scores of all heads in the test of a role, and the role's definition and source."""
+    """Draw all heads' scores in the test of a role (such as induction), and the role's source."""
     st.subheader("Roles, by test")
     caption(ROLES_INTRO)
     if not choose(TESTED, on_change=partial(seek, SCORES)):
@@ -151,7 +151,7 @@ def roles(run: ModelRun) -> None:
 
 
 def defined(name: str, without: set[Kind]) -> None:
-    """Draw the definition and source of a role, and the kinds `without` a test of it."""
+    """Draw a role's definition and source, and the kinds of attention `without` a test for it."""
     role = ROLES[name]
     caption(f"**{role.title}**: {role.definition}.")
     caption(f"By chance: {role.chance}.")
@@ -163,7 +163,7 @@ def defined(name: str, without: set[Kind]) -> None:
 
 @section
 def switched(before: ModelRun) -> None:
-    """Draw the switches of all heads, and all parts of the page that depend on them."""
+    """Draw the switches of all heads, and the parts of the page that change with a switch."""
     changes.say(PAGE)
     edits = edit_history.edits()
     after = replace(before, edits=edits)
@@ -203,9 +203,10 @@ def heads() -> None:
 def badges_of(
     run: ModelRun, address: HeadAddress, weights: np.ndarray, visible: np.ndarray
 ) -> tuple[Callable[[], None], str]:
-    """Return a function that draws the badges of a head's weights (Q, K), and the badges in words.
+    """Return a function that draws badges for a head's weights (Q, K), and the badges as text.
 
-    If a wing knows the usual value over a corpus, it follows the value on this text.
+    A badge has the value of a pattern on this text, and its usual value over a corpus if that is
+    known.
     """
     texts, text = [], ""
     for name, value in badges(weights, address[0], visible):

@@ -3,19 +3,20 @@ import { board, moveInRows, replaceBoards } from "../../../viz/switches/board.js
 
 /**
  * @typedef {object} Header
- * @property {{ name: string, label: string, gates: number[][], group: number }[]} kinds gates [layer][head], from 0 (off) to 1 (on); `group` heads in turn share a key
+ * @property {{ name: string, label: string, gates: number[][], group: number }[]} kinds gates [layer][head], from 0 (off) to 1 (on); every `group` neighbouring heads share a key
  * @property {[string, number, number] | null} selected a kind, a layer and a head, from 0
  */
 
 /**
- * Draw a button for every head, layer, column and kind; a click answers with its heads.
+ * Draw a button for each head, and one for all heads of a layer, of a column and of a kind. A click
+ * answers with kind, layer and head; null means all layers or all heads.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, root, answer } = begin(mount);
   const focused = root.querySelector("button:focus")?.dataset.place;
   const selected = header.selected?.join();
-  const buttons = []; // in rows, for moving with the arrow keys
+  const buttons = []; // row by row, so that the arrow keys move between them
   /** Return whether the tab key stops at this button: a heading, or the selected head. */
   const isEntry = (place) => place.join() === selected || (place[1] ?? place[2]) === null;
 

@@ -20,9 +20,9 @@ def switchboard(
     """Return the switches of all heads; `gates` (layers, heads) by kind are 1 for on, 0 for off.
 
     Kinds may have different numbers of layers and heads. `labels` names the kinds; `selected` is a
-    kind, a layer and a head, from 0. `groups` has, by kind, how many heads share each key; these
-    are drawn together under a line. A click answers with a kind, a layer and a head; the layer is
-    null for all layers, the head is null for all heads.
+    kind, a layer and a head, from 0. `groups` has, by kind, how many heads share each key; heads
+    that share a key are drawn under one line. A click answers with a kind, a layer and a head; the
+    layer is null for all layers, the head is null for all heads.
     """
     header = {
         "kinds": [

@@ -58,7 +58,7 @@ def switch(shapes: Shapes) -> None:
 def heads_of(
     shapes: Shapes, kind: Kind, layer: int | None = None, head: int | None = None
 ) -> list[HeadAddress]:
-    """Return the addresses of heads of a kind; a layer or head of None means all."""
+    """Return the addresses (kind, layer, head) of heads; a layer or head of None means all."""
     layers, heads = shapes[kind]
     return [
         (kind, row, column)

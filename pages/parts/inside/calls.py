@@ -1,4 +1,4 @@
-"""The model calls of the page Inside a head: a weight taken apart, and the stream's numbers."""
+"""The model calls of the page Inside a head, for a weight's parts and for the residual stream."""
 
 from dataclasses import replace
 
@@ -17,17 +17,20 @@ from headlight.pages.shared.runs.readers import errors_explained, translator
 from headlight.pages.shared.runs.run import ModelRun
 
 Weight = anatomy.Weight[ModelRun]
-MOST_CLOSED = 64  # the most keys whose cells are closed one by one
+MOST_CLOSED = 64  # with more keys than this, their cells are not closed one by one
 
 
 @model_call()
 def taken_apart(weight: Weight) -> Anatomy:
-    """Return all numbers from the input to a weight, and from there to the residual stream."""
+    """Return every number on the way from a head's input to a weight, and on to its output."""
     return take_apart(weight)
 
 
 def summed(weight: Weight, against: int | None) -> ScoreSum:
-    """Return a score as a sum over pairs, or its difference from the score of key `against`."""
+    """Return a score as a sum over pairs of parts that wrote the query and the key.
+
+    With a key `against`, return the score minus that of this key, as the same kind of sum.
+    """
     result = _summed(weight)
     return result if against is None else result.minus(_summed(replace(weight, key=against)))
 
@@ -39,8 +42,11 @@ def _summed(weight: Weight) -> ScoreSum:
 
 
 def explained(weight: Weight) -> Explanation:
-    """Return the five views of a weight's query; four if closing all keys takes too many runs."""
-    return _explained(replace(weight, key=0))  # the views are the same for every key
+    """Return five measures of how much a weight's query draws on each key.
+
+    With many keys there are only four: closing each key alone would take too many runs.
+    """
+    return _explained(replace(weight, key=0))  # one stored result serves all keys of the query
 
 
 @model_call("Closing one cell after the other …")
@@ -54,7 +60,7 @@ def _explained(weight: Weight) -> Explanation:
 def head_projections(
     run: ModelRun, site: Site
 ) -> tuple[variants.Projections, variants.Projections, float]:
-    """Return projections head by head, fused projections, and their largest difference."""
+    """Return a block's projections head by head, as one product, and their largest difference."""
     block = attention_at(run.reader.model, site)
     return variants.separate_heads(block, *read_at(run.streamed(), site))
 
@@ -63,30 +69,30 @@ def head_projections(
 def stream_by_norm_order(
     run: ModelRun,
 ) -> dict[variants.NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
-    """Return the lengths of the residual stream with either order of norms."""
+    """Return the lengths of the residual stream's vectors in the pre-norm and post-norm order."""
     return variants.norm_orders(run.reader.model, run.streamed(), run.changes())
 
 
 @model_call()
 def inner_states(run: ModelRun, site: Site) -> Tensor:
-    """Return the input of a feed-forward network's activation: (T, d_ff)."""
+    """Return the numbers (T, d_ff) before the activation of a layer's feed-forward network."""
     side = block_of(site).side
     return variants.pre_activations(run.reader.model, run.streamed(), side, site.layer)
 
 
 @model_call()
 def lens_table(run: ModelRun) -> LensTable:
-    """Return the words that the decoder would write if it stopped after each layer."""
+    """Return, for each layer, the words that the decoder would write if it ended there."""
     return lens(run.reader, run.streamed())
 
 
 @model_call()
 def each_word(name: str, words: tuple[str, ...]) -> Similarity:
-    """Return how similar words are, each read alone; raise ValueError for unknown words."""
+    """Return the similarities of words that are read one by one; ValueError for unknown words."""
     return word_similarity(translator(name), words)
 
 
 @model_call()
 def words_in_sentence(name: str, sentence: str) -> Similarity:
-    """Return how similar the words of a sentence are; raise ValueError if they are too few."""
+    """Return the similarities of a sentence's words; ValueError if there are too few words."""
     return in_sentence(translator(name), sentence)

@@ -8,20 +8,21 @@ import { moveFocus, onPointing, POINT_AT } from "../../../viz/pointing.js";
  * @property {string[]} read the token of each column
  * @property {string[][][]} words the likeliest next words of each cell, best first
  * @property {number[][]} ranks [layer][position] rank, from 1, of the last layer's likeliest word
- * @property {number[]} settled the row, by column, from which on that word stays the likeliest
+ * @property {number[]} settled by column, the row from which on the last layer's word stays first
  */
 
 const HINT = `${POINT_AT} a word to read what else is likely there.`;
-const SHADE = 48; // per cent of the colour that stands for the probability 1
+const SHADE = 48; // per cent of the shading colour in a cell of probability 1
 
 /**
- * Draw the likeliest word of each layer and position; pointing at a word shows its probability.
+ * Draw the likeliest word after each layer, for each position. Pointing at a word shows the
+ * likeliest words there, with their probabilities.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
   const { layers, read, words, ranks, settled } = header;
-  const numbers = new Float32Array(array.buffer); // [layer, position, place]
+  const numbers = new Float32Array(array.buffer); // probabilities [layer, position, index]
   const likeliest = words[0][0].length;
   const probability = (layer, position, place = 0) =>
     numbers[(layer * read.length + position) * likeliest + place];
@@ -43,7 +44,7 @@ export function draw(mount) {
   const names = read.map((token) => element("th", "cut", token, { scope: "col" }));
   const corner = element("th", "", "has read");
   const table = element("table", "", [element("tr", "read", [corner, ...names]), ...lines]);
-  cells[0].tabIndex = 0; // the tab key stops here only; arrow keys move on
+  cells[0].tabIndex = 0; // the tab key stops at this cell; arrow keys move to the others
   table.onkeydown = (event) => moveFocus(event, cells, read.length);
   const legend = element("p", "legend", [
     element("span", "", [element("span", "mark first"), "from here on the word stays the likeliest"]),

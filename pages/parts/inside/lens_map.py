@@ -1,4 +1,4 @@
-"""A table of the words that a decoder would write after each layer, by layer and position."""
+"""A table of the words that a decoder would write if it ended after each of its layers."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ def lens_map(
 ) -> CanvasPicture:
     """Return a table of the likeliest next word of every layer and token, shaded by probability.
 
-    `words` [layer, position, place] are the likeliest words, best first, with `probabilities` of
-    the same shape. `ranks` [layer, position] are the ranks, from 1, of the last layer's word; from
-    the row `settled` [position] on this word stays first. `layers` name the rows, and `read` the
-    columns.
+    `words` [layer, position, index] are the likeliest words, best first, with `probabilities` of
+    the same shape. `ranks` [layer, position] are the ranks, from 1, of the word that the last layer
+    finds likeliest; from layer `settled` [position] on, it is the likeliest. `layers` name the
+    rows, and `read` the columns.
     """
     header = {
         "layers": list(layers),

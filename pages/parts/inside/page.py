@@ -60,13 +60,17 @@ TITLES = {
     "stream": "Residual stream",
     "words": "Words",
 }
-OF_THE_TEXT = {"stream": stream, "words": similar_words}  # tabs about the whole text
+OF_THE_TEXT = {"stream": stream, "words": similar_words}  # tabs that need no weight, only the text
 WEIGHT_WIDTH, TOKEN_WIDTH = 260, 190  # pixels
 TAB = one_of("inside_tab", TITLES, label="What is shown")
 
 
 def changed(plain: ModelRun) -> ModelRun:
-    """Return the run with the changes in force; if a weight was clicked, with that run's texts."""
+    """Return the run with the visitor's changes.
+
+    If a weight was clicked on another page, the decoder's text and the padding are those of the
+    run on that page.
+    """
     run = replace(plain, edits=edit_history.in_force())
     if chosen(INSIDE_OF) == plain.sentence:
         run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
@@ -74,11 +78,14 @@ def changed(plain: ModelRun) -> ModelRun:
 
 
 def choose_site() -> tuple[Site, DeltaGenerator]:
-    """Draw the choice of a kind and a layer; return them, and the container for the head."""
+    """Draw the choice of a kind of attention and a layer.
+
+    Return them, and the empty container for the choice of the head.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer = choose_layer(kind)
-        heads = st.container(width="content")  # filled once the cell is known
+        heads = st.container(width="content")  # filled by `choose_weight`
         where_in_the_model(KIND)
     return Site(kind, layer), heads
 
@@ -86,9 +93,10 @@ def choose_site() -> tuple[Site, DeltaGenerator]:
 def choose_weight(
     run: ModelRun, site: Site, heads: DeltaGenerator
 ) -> tuple[Weight, DeltaGenerator]:
-    """Draw the choice of a head, a query and a key; for a summary take the strongest head.
+    """Draw the choice of a head, a query and a key; return their weight.
 
-    Return their weight, and the bar that shows it and stays on screen.
+    If a mean or maximum over heads is chosen, take the head with the largest weight here. Also
+    return the bar with the weight's value, a container that stays at the top of the window.
     """
     choose_clearest(run, site, chosen(HEAD))
     queries, keys = labels_of(run, site.kind)
@@ -119,7 +127,10 @@ def choose_weight(
 
 
 def about_weight(weight: Weight, query: str, key: str) -> About:
-    """Return the subject of a weight's pictures; `query` and `key` are the labels of its tokens."""
+    """Return what a weight's saved pictures are named after.
+
+    `query` and `key` are the labels of the weight's tokens.
+    """
     head = site_words(*weight.site, weight.head)
     where = f"{head}, query {weight.query + 1} “{query}”, key {weight.key + 1} “{key}”"
     return about_run(weight.run, place=where)
@@ -151,7 +162,7 @@ def inside(plain: ModelRun) -> None:
 
 
 def beyond(weight: Weight, of: About) -> None:
-    """Draw up to five measures of how much the query draws on each key, such as effects."""
+    """Draw up to five measures of how much the query depends on each key."""
     caption(TAB_WORDS["beyond"])
     views = explained(weight)
     objective = views.objective
@@ -172,7 +183,7 @@ def beyond(weight: Weight, of: About) -> None:
 
 
 def why_not(weight: Weight, field: str) -> str:
-    """Return why one of the five views cannot be drawn."""
+    """Return why one of the five measures, the field of `Explanation`, cannot be drawn."""
     if field == "value_norms":
         return weight.run.reader.missing["add up heads"]
     if field == "removals" and len(weight.row) > MOST_CLOSED:

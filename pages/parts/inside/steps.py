@@ -26,8 +26,8 @@ from headlight.pages.shared.show.words import capital
 from headlight.viz import CanvasPicture, Row, vector_rows
 from headlight.viz.numbers import number_text
 
-LARGEST = 5  # products that have a frame
-VALUES_SHOWN = 6  # keys whose values have their own row
+LARGEST = 5  # how many products of the numbers of query and key get a frame
+VALUES_SHOWN = 6  # how many keys with large weights get a row for their value
 # The names of pictures that show only a part of their step.
 NAMES = {
     "story-value": "Value",
@@ -38,7 +38,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class Step:
-    """A step: its title, words, formula, and pictures by their keys."""
+    """A step of the computation of a head: its title, words, formula, and pictures by key."""
 
     title: str
     words: str
@@ -55,7 +55,7 @@ class Step:
 def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
     """Draw all steps, from the query token's embedding to the residual stream after the block.
 
-    The `bar`, which stays on screen, gets a list of the steps.
+    A list of the steps is drawn in `bar`, a container that stays at the top of the window.
     """
     steps = steps_of(weight)
     places = parts([step.name for step in steps], bar)
@@ -72,7 +72,7 @@ def step_by_step(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 def steps_of(weight: Weight) -> tuple[Step, ...]:
     """Return all steps of a weight, in order."""
     part = taken_apart(weight)
-    own = part.residual is not None  # the block's input and output are known
+    own = part.residual is not None  # the residual stream of this block is known
     read = [what_is_read(weight, part)] if own else []
     read += [projections(part), dot_product(part)]
     weighed = scaling(weight, part), mask(weight, part), softmax(weight, part)
@@ -179,7 +179,7 @@ def softmax(weight: Weight, part: Anatomy) -> Step:
     title, words = STEPS["softmax"]
     if part.sink is not None:
         words += f" {ADDED['sink'].format(sink=number_text(part.sink))}"
-    # Notes in place of totals, so that weights are written as in other pictures.
+    # The sums are notes: with a `total`, the weights would be rounded unlike in other pictures.
     sums = [f"sum {number_text(number)}" for number in (total, weights.sum().item())]
     rows = [
         Row("scores", as_array(part.masked_scores)),
@@ -204,7 +204,10 @@ def sum_of_values(weight: Weight, part: Anatomy) -> Step:
 
 
 def value_rows(part: Anatomy, key: int, keys: list[str]) -> list[Row]:
-    """Return rows: weighted values of the keys with the largest weights, the others, their sum."""
+    """Return rows: the weighted value of `key` and of the keys with the largest weights.
+
+    Then follow the sum over all other keys, what fading changes, and the head's output.
+    """
     order = part.weights.argsort(descending=True).tolist()
     shown = sorted({key, *order[:VALUES_SHOWN]})
     others = [index for index in order if index not in shown]
@@ -255,7 +258,7 @@ def all_heads(weight: Weight, part: Anatomy) -> Step:
 def into_the_stream(weight: Weight, part: Anatomy) -> Step:
     """Return the step from the output of the block to the residual stream after it."""
     model, query = weight.run.reader, weight.query
-    # For models of other libraries, the stream is known only if they are pre-norm.
+    # In models of the transformers library, the stream is known only for pre-norm.
     norm = "pre" if "own layers" in model.missing else model.model.config.norm
     before, change = part.residual.states[0, query], part.residual.change[0, query]
     rows = [row_of("before", before), row_of("what is added", change)]

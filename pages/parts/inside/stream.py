@@ -1,4 +1,4 @@
-"""The tabs Residual stream and Words: what each layer would write, and lengths and similarities."""
+"""The tabs Residual stream and Words: what each layer would write, and how alike words are."""
 
 from functools import partial
 
@@ -22,13 +22,13 @@ from headlight.pages.shared.state.choice import text
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import position_lines, word_heatmap
 
-LENS = "lens"  # the key of the picture
-MOST_READ = 64  # tokens whose columns are drawn
+LENS = "lens"  # the key of the picture of the words that each layer would write
+MOST_READ = 64  # at most this many tokens have a column in it
 WORDS = text("words", "king, queen, moon", 200, label="Words, separated by commas")
 
 
 def stream(run: ModelRun, of: About) -> None:
-    """Draw the words that each layer would write, and the lengths of the stream's vectors."""
+    """Draw the word that each layer would write, and the lengths of the stream's vectors."""
     if can(run, "show the stream"):
         if run.trace().target_tokens:
             decoder_lens(run, of)
@@ -36,7 +36,7 @@ def stream(run: ModelRun, of: About) -> None:
 
 
 def stream_lengths(trace: Trace, of: About) -> None:
-    """Draw the lengths of the residual stream's vectors, block by block."""
+    """Draw the lengths of the residual stream's vectors after each sublayer."""
     st.subheader("The length of the stream")
     for column, side in zip(st.columns(2), trace.embedding, strict=False):
         norms = torch.stack([norm for _, norm in stream_norms(trace, side)])  # (N, T)
@@ -51,7 +51,7 @@ def stream_lengths(trace: Trace, of: About) -> None:
 
 
 def decoder_lens(run: ModelRun, of: About) -> None:
-    """Draw the words that each layer would write after each of the last tokens."""
+    """Draw which word each layer would write after each token, for the last tokens of the text."""
     st.subheader("What each layer would already write")
     caption(TAB_WORDS["lens"])
     trace, table, last = run.trace(), lens_table(run), slice(-MOST_READ, None)
@@ -71,7 +71,7 @@ def decoder_lens(run: ModelRun, of: About) -> None:
 
 
 def similar_words(run: ModelRun, of: About) -> None:
-    """Draw the similarities of chosen words, and of the sentence's words."""
+    """Draw how similar the typed words are to each other, and the words of the sentence."""
     if not can(run, "compare words"):
         return
     caption(TAB_WORDS["words"])
@@ -85,7 +85,7 @@ def similar_words(run: ModelRun, of: About) -> None:
 
 
 def both_maps(title: str, similarity: Similarity, key: str, of: About) -> None:
-    """Draw two maps of similarities: of the embeddings, and of the encoder's outputs."""
+    """Draw two maps of how similar words are: by their embeddings, and by the encoder's outputs."""
     st.subheader(title)
     maps = {"Embeddings": similarity.embeddings, "After the encoder": similarity.outputs}
     for column, (name, values) in zip(st.columns(2), maps.items(), strict=True):

@@ -24,16 +24,17 @@ from headlight.viz.numbers import power_text
 SCALED = switch("scale_on", True, label="Divide by √d")
 TEMPERATURE = number("softmax_temperature", 1.0, (0.1, 5.0), label="Temperature", step=0.1)
 SWITCHES = (SCALED, TEMPERATURE)
-FACTORS = np.linspace(0, 1, 101)  # with a factor of 1 the dot product is not scaled
-SHARPNESS = {"entropy": "entropy, nats", "largest": "largest weight"}  # measures of a softmax
+FACTORS = np.linspace(0, 1, 101)  # the scales tried; with 1 the dot product is not scaled
+# How sharp a softmax is: the fields of `Saturation`, with their labels.
+SHARPNESS = {"entropy": "entropy, nats", "largest": "largest weight"}
 WIDTHS = [4, 8, 16, 32, 64, 128, 256]
-DIMENSIONS_SHOWN = 64  # of the dimensions of a feed-forward layer
+DIMENSIONS_SHOWN = 64  # how many dimensions of a feed-forward layer are drawn
 
 
 def switches(weight: Weight, of: About, bar: DeltaGenerator) -> None:
-    """Draw the effect of each part of the architecture, next to that of an alternative.
+    """Draw what each part of the architecture does, next to what an alternative would do.
 
-    The `bar`, which stays on screen, gets a list of these sections.
+    A list of these sections is drawn in `bar`, a container that stays at the top of the window.
     """
     missing = weight.run.reader.missing.get("own layers")
     titles = {
@@ -61,7 +62,7 @@ def scale(weight: Weight, of: About) -> None:
 
 
 def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
-    """Draw the choice of a scale and a temperature, and the query's weights with them."""
+    """Draw the choice of a scale and a temperature, and the weights that the query then has."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if part.scale == 1:
             st.text("This model does not scale q·k.")
@@ -83,7 +84,7 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
 
 
 def saturation(part: Anatomy, of: About) -> None:
-    """Draw the sharpness of the query's softmax by scale, and of a random softmax by width."""
+    """Draw how sharp the query's softmax is at each scale, and random ones at each head width."""
     if part.masked_scores.isfinite().any():
         sweep = variants.scale_sweep(part, FACTORS.tolist())
         for column, (name, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
@@ -104,7 +105,7 @@ def saturation(part: Anatomy, of: About) -> None:
 
 
 def projections(weight: Weight, of: About) -> None:
-    """Draw how far projections head by head differ from fused ones, and the shapes of both."""
+    """Draw how far projections head by head are from one projection for all, and their shapes."""
     separate, fused, difference = calls.head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", power_text(difference))
@@ -133,7 +134,7 @@ def norms(weight: Weight, of: About) -> None:
 
 
 def norm_order(weight: Weight, of: About) -> None:
-    """Draw the length of the query token's vector along the stack, with either order of norms."""
+    """Draw the length of the query token's vector after each sublayer, for pre- and post-norm."""
     side = block_of(weight.site).side
     lines = {
         f"{order}-norm": as_array(torch.stack([norm[weight.query] for _, norm in sides[side]]))

@@ -1,4 +1,4 @@
-"""A run's numbers under other choices of architecture: scale, activation, norms, projections."""
+"""What a run's numbers would be with another scale, activation, norm, or form of projections."""
 
 import copy
 from collections.abc import Sequence
@@ -30,23 +30,23 @@ NORM_ORDER_NOTE = (
 
 @dataclass(frozen=True)
 class Saturation:
-    """The sharpness of N softmaxes: their entropy in nats, and their largest weight, each (N,)."""
+    """How sharp N softmaxes are: their entropy in nats, and their largest weight, each (N,)."""
 
     entropy: Tensor
     largest: Tensor
 
 
 def saturation(weights: Tensor) -> Saturation:
-    """Return the sharpness of rows of weights: (..., K) -> (...) each."""
+    """Return the entropy (...) and the largest weight (...) of each row of weights (..., K)."""
     return Saturation(torch.special.entr(weights).sum(dim=-1), weights.max(dim=-1).values)
 
 
 @torch.inference_mode()
 def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
-    """Return a query's weights (..., K) if its dot products are multiplied by a factor (..., 1).
+    """Return a query's weights (..., K) when its dot products are multiplied by a factor (..., 1).
 
-    Bias, softcap, mask and sink are the model's; its own factor is the anatomy's `scale`. If all
-    keys are blocked, all weights are 0.
+    Bias, softcap, mask and sink stay as in the model. With the factor `part.scale` the weights are
+    the model's own. If all keys are blocked, all weights are 0.
     """
     scores = part.dots * factor
     if part.score_bias is not None:
@@ -60,9 +60,9 @@ def rescaled(part: Anatomy, factor: float | Tensor) -> Tensor:
 
 
 def scale_sweep(part: Anatomy, factors: Sequence[float]) -> Saturation:
-    """Return the sharpness of a query's weights with each factor in place of the model's scale.
+    """Return how sharp a query's weights are with each of the factors in place of the scale.
 
-    A temperature t is a factor divided by t.
+    A temperature t has the same effect as a factor divided by t.
     """
     return saturation(rescaled(part, torch.tensor(factors, device=part.dots.device)[:, None]))
 
@@ -70,10 +70,10 @@ def scale_sweep(part: Anatomy, factors: Sequence[float]) -> Saturation:
 def width_sweep(
     widths: Sequence[int], keys: int, seed: int = 0, draws: int = 256
 ) -> dict[Literal["scaled", "not scaled"], Saturation]:
-    """Return the mean sharpness of a random row of weights over `keys` keys, for each head width.
+    """Return how sharp random weights over `keys` keys are on average, for each head width.
 
-    Queries and keys are independent, of mean 0 and variance 1 in every dimension, so that q.k has
-    variance D; scaled by 1 / sqrt(D) it has variance 1 at every width.
+    Queries and keys are drawn with mean 0 and variance 1 in every dimension, so that q.k has
+    variance D (the width); scaled by 1 / sqrt(D) it has variance 1 at every width.
     Source: "Attention Is All You Need", section 3.2.1, footnote 4.
     """
     generator = torch.Generator().manual_seed(seed)
@@ -93,7 +93,7 @@ def width_sweep(
 
 @dataclass(frozen=True)
 class Activations:
-    """A feed-forward's numbers after each activation, and the shares that are exactly 0."""
+    """A feed-forward network's numbers after ReLU and GELU, and the shares that are exactly 0."""
 
     relu: Tensor  # (T, d_ff)
     gelu: Tensor  # (T, d_ff)
@@ -103,17 +103,17 @@ class Activations:
 
 @torch.inference_mode()
 def pre_activations(model: Transformer | Bert, trace: Trace, side: Side, layer: int) -> Tensor:
-    """Return the numbers (T, d_ff) that a feed-forward's activation is applied to."""
+    """Return the numbers (T, d_ff) to which a feed-forward network applies its activation."""
     inputs = trace.residual[Block(side, layer, "feed_forward")].inputs
     return getattr(model, side).layers[layer].feed_forward.inner(inputs)[0]
 
 
 @torch.inference_mode()
 def activations(inner: Tensor) -> Activations:
-    """Return ReLU and exact GELU of the same pre-activations (T, d_ff).
+    """Return ReLU and exact GELU of the same numbers (T, d_ff) before an activation.
 
-    GELU is x times the share of the normal distribution below x, which rounds to 0 only far below
-    0. Source: Hendrycks and Gimpel 2016, "Gaussian Error Linear Units".
+    GELU is x times the share of the normal distribution below x; its result rounds to 0 only for x
+    far below 0. Source: Hendrycks and Gimpel 2016, "Gaussian Error Linear Units".
     """
     relu, gelu = F.relu(inner), F.gelu(inner)
     zeros = [(values == 0).float().mean().item() for values in (relu, gelu)]
@@ -124,8 +124,8 @@ def activations(inner: Tensor) -> Activations:
 class Normalized:
     """States after a norm without gain or bias.
 
-    `changes` has, for each token but the last, the largest change of its numbers when the last
-    token is removed.
+    `changes` says, for each token except the last, by how much its numbers change at most if the
+    last token is removed.
     """
 
     states: Tensor  # (T, d_model)
@@ -137,14 +137,14 @@ def layer_and_batch_norm(states: Tensor) -> tuple[Normalized, Normalized]:
     """Return layer norm and batch norm of one sentence's states (1, T, d_model).
 
     Layer norm normalizes each token over its dimensions; batch norm normalizes each dimension over
-    the tokens, so that a token changes with its neighbours.
+    the tokens, so that the result for one token depends on the other tokens.
     Sources: Ba et al. 2016, "Layer Normalization"; Ioffe and Szegedy 2015, "Batch Normalization".
     """
     return normalized(states[0], over=1), normalized(states[0], over=0)
 
 
 def normalized(states: Tensor, over: int) -> Normalized:
-    """Normalize states (T, d_model) over dimensions (`over` 1) or tokens (0)."""
+    """Return states (T, d_model) normalized over dimensions (`over` = 1) or tokens (`over` = 0)."""
 
     def norm(rows: Tensor) -> Tensor:
         variance, mean = torch.var_mean(rows, dim=over, correction=0, keepdim=True)
@@ -159,10 +159,10 @@ def normalized(states: Tensor, over: int) -> Normalized:
 def norm_orders(
     model: Transformer | Bert, trace: Trace, edits: RunEdits | None = None
 ) -> dict[NormOrder, dict[Side, list[tuple[str, Tensor]]]]:
-    """Return the `stream_norms` with norms before each sublayer, and with norms after each.
+    """Return the `stream_norms` for norms before each sublayer, and for norms after each.
 
-    The order in which the model was trained comes first, from the trace. The other order is that of
-    a run of the same weights over the same tokens; see NORM_ORDER_NOTE. `edits` are the trace's.
+    First come those of the trace, with the order in which the model was trained. Those of the other
+    order are from a run with the same weights, tokens and `edits`; see NORM_ORDER_NOTE.
     Source: Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture".
     """
     other: NormOrder = "post" if model.config.norm == "pre" else "pre"
@@ -175,7 +175,7 @@ def norm_orders(
 
 
 def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run: Run) -> None:
-    """Run a model over a trace's tokens, with norms in this order; `run` records it."""
+    """Run a model over a trace's tokens, with norms in this order; `run` records the numbers."""
     if isinstance(model, Bert):
         twin_in_order(model, order)(*model.inputs(as_pieces(trace.source_tokens)), run)
         return
@@ -189,9 +189,9 @@ def run_in_order(model: Transformer | Bert, trace: Trace, order: NormOrder, run:
 
 
 def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
-    """Return a stack with the same weights; norms come before sublayers or after the sums."""
+    """Return a stack with the same weights, and norms before each sublayer or after each sum."""
     twin: Any = twin_in_order(stack, order)
-    # A pre-norm stack ends with a norm; weights trained without one get an untrained norm.
+    # A pre-norm stack ends with a norm, which is new and untrained here; post-norm has none.
     embedding = twin.embedding.tokens.weight
     twin.norm = (
         nn.Identity()
@@ -204,7 +204,7 @@ def in_order(stack: Encoder | Decoder, order: NormOrder) -> Encoder | Decoder:
 def twin_in_order(stack: nn.Module, order: NormOrder) -> nn.Module:
     """Return a copy of a stack whose sublayers have their norms in this order.
 
-    The modules are copied, so that the shared model stays unchanged; the weights are not.
+    The modules are copied, so that the shared model stays unchanged. The weights are not copied.
     """
     shared = {id(tensor): tensor for tensor in (*stack.parameters(), *stack.buffers())}
     twin = copy.deepcopy(stack, shared)
@@ -230,14 +230,14 @@ def separate_heads(
     """Return a block's projections computed head by head, and by one matrix for all heads.
 
     The block read `inputs` (1, Q, d_model) and attended to `memory` (1, K, d_model), both from
-    `anatomy.read_at`. A head's matrix is (D, d_model). Also return the largest difference, which
-    is rounding.
+    `anatomy.read_at`. A head's matrix is (D, d_model). Also return the largest difference of the
+    two results, which comes only from rounding.
     """
     read = {"query": inputs, "key": memory, "value": memory}
     separate, fused = {}, {}
     for name, states in read.items():
         layer = getattr(block, name)
-        # The matrix of a head is the D rows of the weight that compute its numbers.
+        # Each head uses D rows of the fused matrix: the rows that compute its numbers.
         parts = zip(layer.weight.chunk(block.heads), layer.bias.chunk(block.heads), strict=True)
         separate[name] = torch.stack(
             [F.linear(states[0], weight, bias) for weight, bias in parts]

@@ -1,4 +1,4 @@
-"""The tab Why it looks there: a score as a sum over pairs of parts that wrote query and key."""
+"""The tab Why it looks there: a score as a sum over the model's parts that wrote query and key."""
 
 from dataclasses import replace
 from functools import partial
@@ -42,22 +42,22 @@ PICTURES = {
     "why-query": "who wrote the query",
     "why-key": "who wrote the key",
 }
-LARGEST = 10  # pairs that have their own bar
-MOST_PARTS = 30  # parts of the query or key that have their own bar
-OFFERED = 6  # pairs offered in the riddle
+LARGEST = 10  # how many pairs get a bar of their own
+MOST_PARTS = 30  # how many parts of the query or key get a bar of their own
+OFFERED = 6  # how many pairs the riddle offers as guesses
 AGAINST_WIDTH = 240  # pixels
-WALKED = "walked"  # the clicks from head to head: pairs of the cell left and the cell opened
+WALKED = "walked"  # a list of clicks from head to head, each with the cells before and after
 
 
 def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
-    """Draw the sum over pairs that makes a score, or its difference from another key's score.
+    """Draw a score as a sum over pairs of parts, or its difference from another key's score.
 
-    The `bar`, which stays on screen, gets a button back if a click led to this head.
+    If a click on this tab led to this head, `bar` gets a button that leads back.
     """
     with bar:
         way_back(weight)
     try:
-        summed(weight, None)  # if this raises, the choice below is not drawn
+        summed(weight, None)  # raises ValueError before the choice is drawn
         against = choose_against(weight)
         result = summed(weight, against)
     except ValueError as error:
@@ -74,7 +74,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
             as_array(result.pairs), [*map(label, result.query)], [*map(label, result.key)]
         )
         show(picture, "why-map", of=of, what="Who wrote the query and the key")
-    left, right = st.columns(2, gap="medium")  # on a phone, below both others
+    left, right = st.columns(2, gap="medium")  # on a phone these come last
     with left:
         margin(weight, result, "query", ends, of)
     with right:
@@ -82,7 +82,7 @@ def why(weight: Weight, of: About, bar: DeltaGenerator) -> None:
 
 
 def choose_against(weight: Weight) -> int | None:
-    """Draw the choice of a second key, whose score is subtracted; return it, or None."""
+    """Draw the choice of a second key, whose score is subtracted; return the key, or None."""
     names = {key: f"{key + 1}: {token}" for key, token in enumerate(weight.key_tokens)}
     names = {**AGAINST.options, **names}
     options = {"widget": st.selectbox, "format_func": names.get, "width": AGAINST_WIDTH}
@@ -91,7 +91,7 @@ def choose_against(weight: Weight) -> int | None:
 
 
 def words_of(weight: Weight, result: ScoreSum) -> str:
-    """Return the words on which terms are summed in this model, and what is held fixed."""
+    """Return sentences on what the sum of a score contains in this model, and on its limits."""
     reader, record = weight.run.reader, weight.record
     holds = {
         "sum": True,
@@ -105,7 +105,7 @@ def words_of(weight: Weight, result: ScoreSum) -> str:
 
 
 def ends_of(weight: Weight, against: int | None) -> tuple[str, str]:
-    """Return words for the effect of parts above 0, and of parts below 0."""
+    """Return what a positive part does, and what a negative one does, in words."""
     keys = weight.key_tokens
     if against is None:
         return "raises the score", "lowers it"
@@ -113,7 +113,7 @@ def ends_of(weight: Weight, against: int | None) -> tuple[str, str]:
 
 
 def label(part: Part) -> str:
-    """Return the name of a part of the model; head 5 of layer 2 is “head 2.5”."""
+    """Return the name of a part of the model, such as “head 2.5” for head 5 of layer 2."""
     if part.name == "head":
         cross = "cross " if part.kind == "cross" else ""
         return f"{cross}head {part.layer + 1}.{part.head + 1}"
@@ -127,7 +127,7 @@ def pair_words(result: ScoreSum, row: int, column: int) -> str:
 
 
 def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
-    """Draw the pairs with the largest effect on the score; for the return value see `show`."""
+    """Draw the pairs of parts that change the score most; returns what `show` returns."""
     places = result.largest(LARGEST)
     parts = {pair_words(result, *place): result.pairs[place].item() for place in places}
     picture = bars(result, parts, result.pairs.numel(), ends, sentences=True)
@@ -139,7 +139,10 @@ def largest_pairs(result: ScoreSum, ends: tuple[str, str], of: About) -> bool:
 def bars(
     result: ScoreSum, parts: dict[str, float], count: int, ends: tuple[str, str], **options: Any
 ) -> CanvasPicture:
-    """Return bars of some of `count` parts of a score, one for all others, and one for a bias."""
+    """Return bars of some `parts` of a score, one bar for all others, and one for a bias.
+
+    `count` is how many parts there are in all.
+    """
     rest = {f"{count - len(parts)} others": result.total - result.bias - sum(parts.values())}
     parts = parts | (rest if count > len(parts) else {})
     parts |= {"distance bias, or your change": result.bias} if result.bias else {}
@@ -149,7 +152,10 @@ def bars(
 
 
 def margin(weight: Weight, result: ScoreSum, side: str, ends: tuple[str, str], of: About) -> None:
-    """Draw what each part of a query or key adds, summed over its pairs; a click opens a head."""
+    """Draw what each part that wrote the query (or key) adds to the score, over all its pairs.
+
+    A click on a part that is a head opens this head.
+    """
     written_by, sums = getattr(result, side), result.pairs.sum(dim=1 if side == "query" else 0)
     places = sorted(sums.abs().argsort(descending=True)[:MOST_PARTS].tolist())
     parts = {label(written_by[place]): sums[place].item() for place in places}
@@ -159,14 +165,14 @@ def margin(weight: Weight, result: ScoreSum, side: str, ends: tuple[str, str], o
 
     def pick() -> None:
         row = picked(f"why-{side}")
-        if row is not None and row < len(places):  # the bars below are not parts
+        if row is not None and row < len(places):  # the last bars are sums, not parts
             go_to(weight, written_by[places[row]], getattr(weight, side))
 
     show(picture, f"why-{side}", pick, of=of, what=f"Who wrote the {side}")
 
 
 def riddle(result: ScoreSum, ends: tuple[str, str]) -> Riddle:
-    """Return a riddle that asks which of the largest pairs adds most."""
+    """Return a riddle that asks which of the largest pairs of parts adds most to the score."""
     pairs = result.pairs.flatten()
     places = sorted(pairs.topk(min(OFFERED, len(pairs))).indices.tolist())
     names = [pair_words(result, *divmod(place, len(result.key))) for place in places]
@@ -179,9 +185,9 @@ def riddle(result: ScoreSum, ends: tuple[str, str]) -> Riddle:
 
 
 def go_to(weight: Weight, part: Part, token: int) -> None:
-    """Open a head at its largest weight for the query of `token`; a callback.
+    """Show the head `part` at its largest weight for the query at index `token`; a callback.
 
-    It does nothing if the part is not a head.
+    Nothing happens if the part of the model is not a head.
     """
     if part.name != "head" or not showing().is_live():
         return
@@ -194,7 +200,7 @@ def go_to(weight: Weight, part: Part, token: int) -> None:
 
 
 def open_cell(kind: Kind, layer: int, head: int, query: int, key: int) -> None:
-    """Choose a cell, whose weight this page then takes apart; a callback."""
+    """Choose a weight by its address, so that this page takes it apart; a callback."""
     select_head(kind, layer, head)
     for choice, value in {QUERY: query, KEY: key, AGAINST: NONE}.items():
         put(choice, value)
@@ -205,7 +211,7 @@ def way_back(weight: Weight) -> None:
     """Draw a button back to the head from which a click led here, if one did."""
     walk = st.session_state.get(WALKED)
     if not walk or walk[-1][1] != weight.cell:
-        return  # the visitor came here in another way
+        return  # no click on this tab led here
     before = walk[-1][0]
 
     def back() -> None:

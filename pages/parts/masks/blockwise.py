@@ -17,20 +17,21 @@ NUMBER = 4  # bytes
 
 @dataclass(frozen=True)
 class BlockStep:
-    """The numbers kept of a row after reading a block of its keys."""
+    """The numbers that are kept of a row of attention after one more block of keys is read."""
 
     keys: range  # the keys of the block
-    maximum: float  # of all scores so far
-    factor: float  # by which the sums of earlier blocks are multiplied: e^(old - new maximum)
+    maximum: float  # the largest score so far
+    factor: float  # e^(old maximum - new maximum), by which the earlier sums are multiplied
     added: float  # the sum of e^(score - maximum) in the block
     total: float  # the same sum over all blocks so far
     output: Tensor  # (D,): the values so far, weighed by e^(score - maximum)
 
 
 def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep]:
-    """Return the steps over a row's scores (K,), -inf where closed, and its values (K, D).
+    """Return the steps over a row's masked scores (K,) and the values (K, D) of its keys.
 
-    Each step reads `size` keys, the last step the rest. Only the numbers of a step are kept.
+    Each step reads `size` keys, the last step the rest. From one step to the next only the numbers
+    of a `BlockStep` are used, as in FlashAttention.
     """
     maximum, total, output = -inf, 0.0, torch.zeros_like(value[0])
     steps = []
@@ -38,7 +39,7 @@ def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep
         keys = range(first, min(first + size, len(masked_scores)))
         scores = masked_scores[first : first + size]
         new = max(maximum, scores.max().item())
-        if new == -inf:  # every key so far is closed
+        if new == -inf:  # the mask closes every key so far
             factor, shares = 1.0, torch.zeros_like(scores)
         else:
             factor, shares = exp(maximum - new), (scores - new).exp()  # (size,)
@@ -50,7 +51,7 @@ def blockwise(masked_scores: Tensor, value: Tensor, size: int) -> list[BlockStep
 
 
 def row_of_weights(masked_scores: Tensor, last: BlockStep) -> Tensor:
-    """Return the weights (K,) from the last maximum and sum; zeros if every key is closed."""
+    """Return the row's weights (K,) from the last step's maximum and sum; 0 if all are closed."""
     if not last.total:
         return torch.zeros_like(masked_scores)
     return (masked_scores - last.maximum).exp() / last.total
@@ -62,10 +63,10 @@ def output_of(steps: Sequence[BlockStep]) -> Tensor:
 
 
 def bytes_stored(positions: int) -> int:
-    """Return the bytes of a head's scores and weights for a text, stored as whole matrices."""
+    """Return how many bytes a head's scores and weights take, stored as two whole matrices."""
     return 2 * positions**2 * NUMBER
 
 
 def bytes_kept(positions: int) -> int:
-    """Return the bytes of a head's maxima and sums for a text: two numbers per row."""
+    """Return how many bytes a head's maxima and sums take: two numbers for each query."""
     return 2 * positions * NUMBER

@@ -1,4 +1,4 @@
-"""The tabs below the mask of a head: its stages, other masks, and why masks are as they are."""
+"""The tabs below the mask of a head: from scores to weights, other masks, and why masks exist."""
 
 from collections.abc import Sequence
 
@@ -66,7 +66,10 @@ def below(
     focus: Focus,
     open_cell: OpenCell | None,
 ) -> None:
-    """Draw the chosen tab; the records of a site are `before` and `after` the changes."""
+    """Draw the chosen tab.
+
+    `before` and `after` are the records of the layer's attention without and with the changes.
+    """
     sections = {
         "stages": lambda: stages(before, after, focus, open_cell),
         "library": lambda: mask_library(run, focus.site),
@@ -82,7 +85,10 @@ def below(
 
 
 def why_not_look_ahead(sentence: str, target: str) -> None:
-    """Show the results, on the same target, of a model that was trained without a mask."""
+    """Draw the results of a model that was trained without a mask.
+
+    They are its log-probability of the target, which it can see and copy, and its own translation.
+    """
     score, text = cheat(sentence, target)
     numbers, words = st.columns([1, 2], gap="medium")
     with numbers:
@@ -95,7 +101,7 @@ def why_not_look_ahead(sentence: str, target: str) -> None:
 
 
 def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
-    """Draw the weights under the chosen way of blocking, with one row blocked completely."""
+    """Draw the weights for a chosen way to block keys; one row has all its keys blocked."""
     queries, _ = focus.tokens
     choice, picture = st.columns(2, gap="medium")
     with choice:
@@ -112,7 +118,7 @@ def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
         st.metric("Weight on blocked keys", f"{weights[~visible].sum():.3f}")
         caption(BLOCKING[method])
     with picture:
-        # Drawn as blocked; wrong weights on blocked keys stay visible.
+        # Blocked keys are drawn as blocked, unless they wrongly have a weight.
         closed = (~visible & (weights == 0)).cpu().numpy()
         heatmap = attention_heatmap(weights.cpu().numpy(), *focus.tokens, blocked=closed)
         what = f"Row {row + 1} blocked with {method}, {focus.words}"
@@ -120,7 +126,7 @@ def ways_of_blocking(record: AttentionRecord, focus: Focus) -> None:
 
 
 def flash_attention(record: AttentionRecord, focus: Focus) -> None:
-    """Draw how FlashAttention computes a row without storing it, with the same result."""
+    """Draw how FlashAttention computes a row of attention without storing its weights."""
     queries, keys = focus.tokens
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = choose_token(FLASH_ROW, queries)
@@ -150,7 +156,7 @@ def difference(numbers: Tensor) -> str:
 
 
 def states_of(steps: Sequence[BlockStep], closed: np.ndarray) -> np.ndarray:
-    """Return the state of every key at every step, as a row of a picture: (T, 1, K)."""
+    """Return the state of every key, such as READ or CLOSED, at each of T steps: (T, 1, K)."""
     states = np.full((len(steps), 1, len(closed)), UNREAD, np.uint8)
     for number, step in enumerate(steps):
         states[number, 0, : step.keys.start] = SUMMED_UP

@@ -1,4 +1,4 @@
-"""All masks as small drawings with figures, and the boxes that put them in force."""
+"""All masks that can be added: as small drawings with numbers, and as boxes that add them."""
 
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from headlight.pages.shared.widgets.choose import choose
 from headlight.pages.streamlit_fixes.late_values import editor
 from headlight.viz import token_strip
 
-DRAWN = 64  # tokens of each drawing
+DRAWN = 64  # tokens on each side of a small drawing
 LONGEST = 8_192
 LENGTH = number("mask_length", 4_096, (DRAWN, LONGEST), label="Figures for a text of", step=64)
 WHICH = {
@@ -51,7 +51,7 @@ SETTINGS: dict[str, Setting] = {  # the settings with which masks are drawn at 6
 
 
 def mask_library(run: ModelRun, site: Site) -> None:
-    """Draw every mask that a kind of attention can have; a click on a mask puts it in force."""
+    """Draw every mask that a kind of attention can have; a click on a drawing adds the mask."""
     kind = "encoder" if site.kind == "cross" else site.kind
     layers = run.reader.shape.layers(site.kind)
     length = choose(LENGTH, width=220)
@@ -72,12 +72,12 @@ def mask_library(run: ModelRun, site: Site) -> None:
 
 
 def setting_of(mask: Mask) -> Setting:
-    """Return the setting with which a mask is drawn."""
+    """Return the numbers, such as a window's width, with which a mask is drawn."""
     return SETTINGS.get(mask.name, mask.offered[0])
 
 
 def drawing(mask: Mask, kind: Kind) -> torch.Tensor:
-    """Return the cells that a mask leaves open on a short text: (Q, K) bool."""
+    """Return a small mask (Q, K) of `DRAWN` tokens, true where the query sees the key."""
     return torch.cat([visible for _, visible in rows(mask, setting_of(mask), kind, DRAWN)])
 
 
@@ -87,7 +87,10 @@ def costs(name: str, setting: Setting, kind: Kind, length: int, layers: int) -> 
 
 
 def figures(left: MaskCost, kind: Kind, length: int) -> list[str]:
-    """Return a card's lines of figures for a text of this length; only a decoder keeps keys."""
+    """Return what a mask costs in a text of this length, as lines of its card.
+
+    The line about keys to keep is only for a decoder, which alone keeps keys.
+    """
     kept = [f"{left.kept:,} of {length:,} keys to keep"] if kind == "decoder" else []
     return [
         f"{left.cells / left.all_cells:.1%} of the cells and of the work",
@@ -97,12 +100,13 @@ def figures(left: MaskCost, kind: Kind, length: int) -> list[str]:
 
 
 def take_up(names: list[str], site: Site) -> None:
-    """Put the clicked masks in force, or remove those already in force; a callback."""
+    """Add each mask that was clicked, or remove it if it is in force; a callback."""
     for clicked in all_picked("mask-library"):
         mask = EXTRA[names[clicked]]
         address = address_of(mask, site)
         held = address in edit_history.edits().masks
-        moderate = mask.offered[len(mask.offered) // 3]  # the first settings close nearly all cells
+        # The first settings that are offered close nearly all cells.
+        moderate = mask.offered[len(mask.offered) // 3]
         put_in_force(address, None if held else moderate)
 
 
@@ -111,13 +115,16 @@ def can_take(reader: Reader, mask: Mask) -> bool:
 
 
 def address_of(mask: Mask, site: Site) -> MaskAddress:
-    """Return a mask's address: the chosen layers, or all layers if it changes positions."""
+    """Return a mask's address, which names the layers: the chosen ones.
+
+    A mask that changes positions is always in all layers.
+    """
     layers = site.layer if chosen(LAYERS) == "this" else chosen(LAYERS)
     return MaskAddress(mask.name, site.kind, "all" if mask.positions else layers)
 
 
 def boxes(edits: Edits, reader: Reader, site: Site) -> None:
-    """Draw the boxes of all masks of a kind of attention, and the choice of how they combine."""
+    """Draw a box for each mask that can be added, and the choice of how masks combine."""
     choose(LAYERS, widget=st.selectbox)
     for mask in EXTRA.values():
         if site.kind in mask.kinds and can_take(reader, mask):
@@ -129,9 +136,9 @@ def boxes(edits: Edits, reader: Reader, site: Site) -> None:
 
 
 def box_of(mask: Mask, address: MaskAddress, edits: Edits) -> None:
-    """Draw the box that puts a mask in force for a kind of attention."""
+    """Draw the box that adds a mask with a setting, or removes it."""
     setting = edits.masks.get(address)
-    # A link may have a setting that the box would not offer.
+    # The setting in force may come from a link and be none of those offered.
     settings = {each: setting_words(mask, each) for each in (None, *mask.offered, setting)}
     box = {"options": settings, "format_func": settings.get, "placeholder": settings[None]}
     box |= {"label_visibility": "collapsed", "required": True}  # “none” is among the options
@@ -147,7 +154,7 @@ def setting_words(mask: Mask, setting: Setting | None) -> str:
 
 
 def put_in_force(address: MaskAddress, setting: Setting | None) -> None:
-    """Put a mask in force with this setting; None removes the mask."""
+    """Add a mask with this setting, or change its setting; None removes the mask."""
     edits = edit_history.edits()
     others = {other: numbers for other, numbers in edits.masks.items() if other != address}
     masks = others if setting is None else {**others, address: setting}
@@ -159,7 +166,7 @@ def put_together(together: Together) -> None:
 
 
 def borders(run: ModelRun, site: Site) -> None:
-    """Draw the tokens for each mask in force that has borders; a click on a token sets one."""
+    """Draw the tokens for each mask that has borders; a click on a token sets or moves one."""
     for address, setting in run.edits.masks.items():
         mask = EXTRA[address.name]
         if not (mask.click and address.reaches(site)):
@@ -173,7 +180,7 @@ def borders(run: ModelRun, site: Site) -> None:
 
 
 def move_borders(key: str, address: MaskAddress, setting: Setting, tokens: int) -> None:
-    """Set or remove a border before each clicked token, or end a prefix there; a callback."""
+    """Set or remove a border before each clicked token, or end a prefix at it; a callback."""
     mask = EXTRA[address.name]
     for clicked in all_picked(key):
         if clicked >= tokens:

@@ -13,14 +13,14 @@ import { themeColor } from "../../../viz/colors.js";
 /**
  * @typedef {object} Header
  * @property {Card[]} cards
- * @property {number} size tokens on each side of a mask
+ * @property {number} size number of tokens on each side of a mask
  * @property {boolean} clickable
  */
 
-const SIDE = 128; // pixels of a mask's side
+const SIDE = 128; // width and height of a drawn mask in pixels
 
 /**
- * Draw each mask as a small picture next to its card's text; a click answers with its index.
+ * Draw each mask as a small picture next to its text; a click answers with the mask's index.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
@@ -50,7 +50,7 @@ export function draw(mount) {
   }));
 }
 
-/** Fill the cells that a mask leaves open; neighbours in a row are one rectangle. */
+/** Fill the cells that a mask leaves open; neighbours in a row are drawn as one rectangle. */
 function fill(canvas, mask, size) {
   const cell = SIDE / size;
   const context = fitCanvas(canvas, SIDE, SIDE);

@@ -1,4 +1,4 @@
-"""A picture of masks as small drawings, each next to its title, words and figures."""
+"""A picture of masks as small drawings, each next to its title, its description and numbers."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ PART = Part.next_to(__file__, "Masks")
 
 @dataclass(frozen=True)
 class MaskCard:
-    """The text of a mask's card: a title, a sentence, its source, and lines of figures."""
+    """The text next to a mask: a title, a sentence, its source, and lines with numbers."""
 
     title: str
     words: str
@@ -25,9 +25,9 @@ class MaskCard:
 def mask_cards(
     visible: np.ndarray, cards: Sequence[MaskCard], *, clickable: bool = False
 ) -> CanvasPicture:
-    """Return drawings of masks with their cards; `visible` is [mask, query, key], True if open.
+    """Return drawings of masks with their texts; `visible` [mask, query, key] is true if open.
 
-    A click on a `clickable` card answers with its index.
+    If the drawings are `clickable`, a click on one answers with its index.
     """
     positions = [str(position + 1) for position in range(visible.shape[-1])]
     header = {

@@ -1,4 +1,4 @@
-"""The tab This model's own masks: masks by layer, and the masks that the configuration names."""
+"""The tab This model's own masks: each layer's mask, and the masks its configuration names."""
 
 from itertools import cycle
 
@@ -24,7 +24,10 @@ PICTURES = {  # pictures that a slide may show, with their titles
 
 
 def as_trained(trained: ModelRun, run: ModelRun) -> None:
-    """Draw a model's own masks: a translator's in their shapes, any other's layer by layer."""
+    """Draw the masks that a model has without changes.
+
+    For a translator they are the padding and the look-ahead mask; for others each layer's mask.
+    """
     of = about_run(trained)
     if "own layers" not in trained.reader.missing and "cross" in trained.reader.shape.kinds:
         masks_by_shape(trained, of)
@@ -34,7 +37,7 @@ def as_trained(trained: ModelRun, run: ModelRun) -> None:
 
 
 def masks_by_shape(run: ModelRun, of: About) -> None:
-    """Draw the masks of a translator of this project, in the shapes that it uses."""
+    """Draw a translator's padding mask, its look-ahead mask, and both combined."""
     target, source = tokens_of(run.trace(), "cross")
     rows, _ = labels_of(run, "decoder")
     padding, look_ahead, combined = (mask.cpu().numpy() for mask in masks_of(run))
@@ -52,7 +55,7 @@ def masks_by_shape(run: ModelRun, of: About) -> None:
 
 
 def masks_by_layers(run: ModelRun, of: About) -> None:
-    """Draw each mask that layers had in a run, and say if it differs from the configured one."""
+    """Draw each mask that layers had in a run, and say if it is not the configured one."""
     masks = own_masks(run.reader, run.trace())
     for column, mask in zip(cycle(st.columns(2, gap="medium")), masks, strict=False):
         label = f"{KINDS[mask.kind].partition(',')[0]}, {layer_words(run, mask)}"
@@ -80,7 +83,7 @@ def layer_words(run: ModelRun, mask: OwnMask) -> str:
 
 
 def configured_words(mask: OwnMask) -> str:
-    """Return words for the masks that the configuration names."""
+    """Return the masks that the model's configuration names, in words."""
     parts = [
         " of ".join([BY_NAME[name].title.lower(), *map(str, numbers)])
         for name, numbers in mask.configured
@@ -89,9 +92,9 @@ def configured_words(mask: OwnMask) -> str:
 
 
 def reach_words(trained: ModelRun, run: ModelRun) -> list[str]:
-    """Return sentences on how many tokens one token draws on through all layers.
+    """Return sentences on how many tokens can influence one token through all layers.
 
-    They have the number as trained, and with changes if it differs.
+    Each has the number for the model as trained, and for the changed model if that differs.
     """
     sentences = []
     for kind, (layers, _) in trained.reader.shape.kinds.items():

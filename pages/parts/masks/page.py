@@ -59,7 +59,7 @@ from headlight.pages.shared.widgets.choose import choose, choose_head, choose_ki
 from headlight.pages.streamlit_fixes.late_values import editor
 
 PAD_TO = padding("pad_to")
-SUGGESTED = 16  # tokens; the button to pad offers a length near this
+SUGGESTED = 16  # the button that pads the text offers a length near this, in tokens
 
 
 def lengths(run: ModelRun) -> range:
@@ -69,7 +69,10 @@ def lengths(run: ModelRun) -> range:
 
 
 def padded(run: ModelRun) -> ModelRun:
-    """Draw the choice of a length to pad to, if the model reads padding; return the padded run."""
+    """Draw the choice of a length to pad the text to; return the padded run.
+
+    Without padding, or for a model that cannot read padding, the run is returned unchanged.
+    """
     if "pad" in run.reader.missing:
         return run
     offered = [None, *lengths(run)]
@@ -81,7 +84,7 @@ def padded(run: ModelRun) -> ModelRun:
 
 
 def switches(edits: Edits, reader: Reader, site: Site) -> None:
-    """Draw the controls of all masks that a model can take, and the button Undo."""
+    """Draw a switch for each mask as trained, the boxes that add masks, and the button Undo."""
     with st.container(key=EDITS.key, horizontal=True, vertical_alignment="center"):
         for name, mask in TRAINED.items():
             if reader.shape.kinds.keys() & {*mask.kinds} and can_take(reader, mask):
@@ -101,7 +104,10 @@ def switch(name: str, on: bool) -> None:
 
 
 def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
-    """Draw notes on changes that the model cannot make, and on surprising effects."""
+    """Draw notes on changes that the model cannot make, and on effects that may surprise.
+
+    `opens` is true if the visitor wants to open cells that are closed as trained.
+    """
     edits, missing = run.edits, run.reader.missing
     needed = {ability for mask in edits.masks for ability in EXTRA[mask.name].needs}
     for ability in missing.keys() & (needed | ({"open cells"} if opens else set())):
@@ -114,13 +120,13 @@ def notes(trained: ModelRun, run: ModelRun, site: Site, opens: bool) -> None:
     elif "padding" in edits.off and "cross" in run.reader.shape.kinds and site.kind == "decoder":
         st.info(MASK_WORDS["opened elsewhere"])
         if st.button("Show the encoder's mask", on_click=put, args=(MASK_KIND, "encoder")):
-            st.rerun()  # the whole page: the kind is chosen outside this section
+            st.rerun()  # redraw the whole page: the kind is chosen outside this part of it
     if "look-ahead" in edits.off and "cross" in run.reader.shape.kinds:
         st.info(MASK_WORDS["look-ahead off"])
 
 
 def pad(run: ModelRun) -> None:
-    """Draw a button that pads the text; the choice itself is outside this section."""
+    """Draw a button that pads the text, a short cut for the choice `PAD_TO` further up."""
     if allows(PAD_TO.key) and (offered := lengths(run)):
         length = min(offered, key=lambda each: abs(each - SUGGESTED))
         if st.button(f"Pad to {length}", on_click=put, args=[PAD_TO, length], key="pad"):
@@ -142,7 +148,7 @@ def idle_words(trained: ModelRun, run: ModelRun) -> Iterator[str]:
 
 
 def empty_words(run: ModelRun, site: Site) -> Iterator[str]:
-    """Yield a note on the queries of a site that see no key in some heads, if there are any."""
+    """Yield a note if some queries see no key at all in some heads of this layer."""
     empty = run.record(site).masked_scores[0].isneginf().all(dim=-1)  # (H, Q)
     if empty.any():
         queries = ", ".join(map(span_text, spans(empty.any(dim=0).nonzero().flatten().tolist())))
@@ -152,7 +158,7 @@ def empty_words(run: ModelRun, site: Site) -> Iterator[str]:
 
 @section
 def in_force(trained: ModelRun, site: Site, head: int) -> None:
-    """Draw the mask of a head, which can be changed, and all parts that depend on it."""
+    """Draw the mask of a head, its controls, and all parts of the page that depend on it."""
     changes.say(PAGE)
     way_back()
     edits = edit_history.edits()
@@ -170,7 +176,8 @@ def in_force(trained: ModelRun, site: Site, head: int) -> None:
         texts = st.container()
         notes(trained, run, site, asks_to_open(edits, site, records[0]))
         comparison.compare_scores(trained, run)
-    with output if "write" in run.reader.missing else st.container():  # texts fill the column
+    # If the model writes, the texts fill the column `output`, and the answers are drawn below it.
+    with output if "write" in run.reader.missing else st.container():
         answers.compare_answers(trained, run, of=of)
     same = {"pad_to": run.pad_to, "target": run.target}
     open_cell = if_taken_apart(run, partial(open_inside, *site, head, **same))

@@ -24,7 +24,7 @@ from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import chosen
 from headlight.viz import attention_heatmap, mask_matrix
 
-Tokens = tuple[list[str], list[str]]  # of the queries, and of the keys
+Tokens = tuple[list[str], list[str]]  # the labels of the queries, and of the keys
 
 SCOPES = {"everywhere": "all heads and layers", "layer": "this layer", "head": "this head"}
 SCOPE = one_of("scope", SCOPES, label="A click changes")
@@ -32,7 +32,10 @@ SCOPE = one_of("scope", SCOPES, label="A click changes")
 
 @dataclass(frozen=True)
 class Focus:
-    """The selected head, numbered from 0, its tokens and name, and its pictures' subject."""
+    """The head that the page shows: its number from 0, its tokens' labels, its name in words.
+
+    `of` describes the run in the files of saved pictures.
+    """
 
     site: Site
     head: int
@@ -42,9 +45,9 @@ class Focus:
 
 
 def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
-    """Close or open the cells that were clicked or dragged over in a mask; a callback.
+    """Close or open the cells of a mask that were clicked or dragged over; a callback.
 
-    `trained` (Q, K) is true where the head sees the key as trained.
+    `trained` (Q, K) is true where the query sees the key in the model as trained.
     """
     site, head = focus.site, focus.head
     visible = visible_without_cells(run, focus, trained)
@@ -59,7 +62,7 @@ def edit_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> None:
 
 
 def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> Tensor:
-    """Return which keys each query of a head sees (Q, K) without the edits of single cells."""
+    """Return which keys each query would see (Q, K) if no single cell had been closed or opened."""
     changes = replace(run, edits=replace(run.edits, cells=())).changes()
     edit = changes.get(focus.site, AttentionEdit())
     visible = torch.from_numpy(trained)
@@ -67,7 +70,10 @@ def visible_without_cells(run: ModelRun, focus: Focus, trained: np.ndarray) -> T
 
 
 def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
-    """Return whether edits ask to open cells that are closed in a site's record as trained."""
+    """Return whether the visitor wants to open cells that are closed in the model as trained.
+
+    `record` is that of the site, in a run of the model as trained.
+    """
     blocked = blocked_cells(record)
     wanted = np.zeros_like(blocked)
     for cell in edits.cells:
@@ -77,7 +83,7 @@ def asks_to_open(edits: Edits, site: Site, record: AttentionRecord) -> bool:
 
 
 def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus: Focus) -> None:
-    """Draw the mask in force for a head; clicks on its cells change it, if that is allowed."""
+    """Draw a head's present mask; clicks on cells close or open them, if that is allowed."""
     label = "Mask in force"
     masks = [record.masked_scores[0, focus.head] for record in (before, after)]
     trained, visible = (mask.isfinite().cpu().numpy() for mask in masks)
@@ -97,7 +103,7 @@ def matrix(run: ModelRun, before: AttentionRecord, after: AttentionRecord, focus
 def stages(
     before: AttentionRecord, after: AttentionRecord, focus: Focus, open_cell: OpenCell | None
 ) -> None:
-    """Draw the stages from the scores of a head to its weights, and the effect of changes."""
+    """Draw a head's scores, its masked scores, its weights, and how changes affect the weights."""
     parts = parts_of(before, after, focus.head)
     columns = [*st.columns(2), *st.columns(2)]
     for number, (column, title) in enumerate(zip(columns, parts, strict=False), start=1):
@@ -113,9 +119,9 @@ def stages(
 def parts_of(
     before: AttentionRecord, after: AttentionRecord, head: int
 ) -> dict[str, tuple[np.ndarray, dict]]:
-    """Return the stages of a head: by title, an array (Q, K) and its drawing options.
+    """Return the stages from scores to weights: by title, an array (Q, K) and drawing options.
 
-    The first stage is left out if the model does not expose its scores before the mask.
+    If the scores before the mask are not known, this first stage is left out.
     """
     masked, weights = (part[0, head].cpu().numpy() for part in (after.masked_scores, after.weights))
     difference = weights - before.weights[0, head].cpu().numpy()
@@ -135,7 +141,7 @@ def parts_of(
 
 
 def score_words(record: AttentionRecord) -> str:
-    """Return the formula by which the scores of a record were computed."""
+    """Return the formula of a record's scores, such as “q·k / √d + bias”."""
     usual = record.query.size(-1) ** -0.5
     scale = usual if record.scale is None else record.scale
     factor = " / √d" if math.isclose(scale, usual) else "" if scale == 1 else f" × {scale:.4g}"

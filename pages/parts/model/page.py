@@ -21,14 +21,14 @@ CURVES = {  # the columns of the training log, and their titles
     "bleu": "BLEU on unseen pairs",
     "learning_rate": "Learning rate",
 }
-LIMITS = "## Limits"  # the section of the card that warnings are about
+LIMITS = "## Limits"  # the heading of the section on what the model cannot do
 HISTORY_SENTENCE = counted("history_sentence", 0, 4, label="Sentence")
 HISTORY_KIND = replace(KIND, key="history_kind")
 
 
 @section
 def heads_over_time() -> None:
-    """Draw a film of all heads on an example sentence, step by step of the training."""
+    """Draw a film of all heads' maps on an example sentence, over the steps of the training."""
     recorded = recorded_training()
     numbers = range(len(recorded.sentences))
     sentence, kinds = st.columns([3, 2], gap="medium")
@@ -54,7 +54,7 @@ def limits_first(card: str) -> str:
 
 
 def the_model() -> None:
-    import pandas as pd  # here, because importing it takes long
+    import pandas as pd  # imported here, because this takes long
 
     card = (FOLDER / "README.md").read_text(encoding="utf-8").partition("\n")[2]
     st.markdown(limits_first(card))

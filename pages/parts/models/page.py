@@ -47,7 +47,7 @@ LIBRARY_ITSELF = "transformers' own classes"
 
 
 def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
-    """Draw a model of the list, with what it can do if it is in memory."""
+    """Draw one model of the list; if it is in memory, also draw what it can do."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(entry.title)
         if is_chosen:
@@ -68,7 +68,7 @@ def entry_box(entry: CatalogEntry, is_chosen: bool) -> None:
     abilities(model)
     if entry.is_library:
         licence(entry)
-        if not isinstance(model, OwnReader):  # there is another implementation to compare with
+        if not isinstance(model, OwnReader):  # transformers has code to compare with
             parity(entry)
 
 
@@ -82,7 +82,7 @@ def buttons(entry: CatalogEntry) -> None:
 
 
 def sizes(entry: CatalogEntry, model: Reader) -> str:
-    """Return a sentence on a model's layers and heads by kind, and on its size."""
+    """Return sentences on the layers and heads of each kind of attention, and on a model's size."""
     kinds = [
         f"{KINDS[kind]} {layers} × {heads}" for kind, (layers, heads) in model.shape.kinds.items()
     ]
@@ -115,9 +115,9 @@ def licence(entry: CatalogEntry) -> None:
 
 
 def parity(entry: CatalogEntry) -> None:
-    """Draw how far a model's numbers are from transformers' own, or a button to measure this.
+    """Draw how far a model's numbers are from those of transformers, or a button to measure this.
 
-    The measurement uses the visitor's text and the model as trained, without hidden words.
+    It is measured on the visitor's text, with no change to the model and no word hidden.
     """
     if differences := parity_at_loading(entry.key):
         show_differences(differences, "the outputs", reader(entry.key))
@@ -134,7 +134,7 @@ def parity(entry: CatalogEntry) -> None:
             except Exception as error:  # the folder may be gone, or memory used up
                 st.text(f"{'It could not be compared:'} {first_line(error)}")
                 return
-            st.rerun()  # the result replaces the button
+            st.rerun()  # draws the result in place of the button
 
 
 def dtype_of(model: Reader) -> str:
@@ -142,7 +142,7 @@ def dtype_of(model: Reader) -> str:
 
 
 def show_differences(differences: Parity, of: str, model: Reader) -> None:
-    """Draw the size of the differences, and whether they are only rounding errors."""
+    """Draw how large the differences are, and whether they are only rounding errors."""
     dtype = dtype_of(model)
     bound = BOUNDS[getattr(torch, dtype)].same
     same = max(differences) < bound
@@ -173,7 +173,7 @@ WANTED = "wanted"  # the key of the box for a model's name
 
 
 def load_box() -> None:
-    """Draw the box for a name, the suggestions, and the progress of the requested model."""
+    """Draw a box for a model's name, suggested names, and the progress of loading."""
     asked_for, names = models.chosen(), suggestions()
     st.session_state.setdefault(WANTED, asked_for.name if asked_for.is_library else "")
     with st.form("load", border=False):
@@ -191,7 +191,7 @@ def load_box() -> None:
 
 
 def suggestions() -> list[str]:
-    """Return names to suggest: those that the operator allows, or else well-known models."""
+    """Return model names to suggest: those in the operator's list, or else well-known ones."""
     named = [name for name in hub_patterns() if not WILD.search(name)]
     return named or [name for name in SUGGESTIONS if is_allowed(name)]
 
@@ -209,7 +209,7 @@ def models_page() -> None:
         load_box()
     st.subheader("Your models")
     chosen = models.chosen()
-    entries = {chosen.key: chosen} | models.choices()  # the chosen one first
+    entries = {chosen.key: chosen} | models.choices()  # the chosen model comes first
     for entry in entries.values():
         with st.container(border=True):
             entry_box(entry, is_chosen=entry.key == chosen.key)

@@ -1,4 +1,4 @@
-"""The model calls of the page Positions: shuffles, shifts, rotations, and learned tables."""
+"""The model calls of the page Positions: shuffled words, shifts, rotations, learned tables."""
 
 import numpy as np
 import streamlit as st
@@ -18,21 +18,24 @@ from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import DEFAULT
 
 LEARNED = "en-fr-learned"  # a small model, with a learned table in encoder and decoder
-FARTHEST = 128  # the largest distance of query and key, in tokens
+FARTHEST = 128  # the largest distance, in tokens, between a query and a key
 SHIFTS = (0, 1, 2, 4, 8, 16, 32, 64, 96, 128, 192, 224, 256, 384, 512)
 
 
 @model_call("Shuffling …")
 def shuffle(sentence: str, seed: int, name: str) -> Shuffle:
-    """Return a shuffle of a sentence; see `shuffle_words`. The result must not be modified."""
+    """Return a sentence's tokens in another order, and the effect; see `shuffle_words`.
+
+    The result must not be modified.
+    """
     return shuffle_words(translator(name), sentence, seed)
 
 
 @model_call("Shifting …")
 def shift_scores(run: ModelRun) -> list[float]:
-    """Return the score of a run's text at each of SHIFTS; see `scores_by_shift`.
+    """Return how well a run's text is predicted with positions shifted by each of `SHIFTS`.
 
-    The list is empty if the run has no objective to measure.
+    See `scores_by_shift`. The list is empty if the run has nothing that can be measured.
     """
     objective = run.objective()
     return scores_by_shift(run.reader, run.trace(), objective, SHIFTS) if objective else []
@@ -40,12 +43,12 @@ def shift_scores(run: ModelRun) -> list[float]:
 
 @model_call()
 def turned(weight: Weight) -> Turning:
-    """Return a query and a key before and after rotation, and their score by distance."""
+    """Return a weight's query and key before and after rotation, and their score by distance."""
     return turning(weight, FARTHEST)
 
 
 def learned_table(side: Side) -> np.ndarray:
-    """Return the small model's learned positions of a side: (positions, d_model)."""
+    """Return the learned position table (positions, d_model) of the small model's `side`."""
     part = getattr(translator(LEARNED).model, side)
     return as_array(part.embedding.positions.table)
 
@@ -53,8 +56,8 @@ def learned_table(side: Side) -> np.ndarray:
 def library_tables(named: str = "") -> dict[str, np.ndarray]:
     """Return the learned position tables of transformers models, by the models' names.
 
-    The models are those that this visitor has in memory, the chosen one first, and `named`. Tables
-    of an odd width are left out, because the sinusoids next to them come in pairs.
+    They are the loaded models of this visitor's list, the chosen one first, and the model `named`.
+    Tables of an odd width are left out, because the sinusoids drawn next to them come in pairs.
     """
     listed = [models.chosen(), *models.choices().values()]
     names = [entry.name for entry in listed if entry.is_library]
@@ -71,7 +74,7 @@ def trained_pairs(name: str) -> dict[Side, list[int]]:
 
 
 def trained_up_to(side: Side, name: str = DEFAULT) -> tuple[int, int]:
-    """Return the last position that any training pair reached, and that 1 in 1,000 reached."""
+    """Return the last position that any training pair reaches, and the last that 0.1 % reach."""
     counts = trained_pairs(name)[side]
     last, common = (sum(count > least for count in counts) - 1 for least in (0, counts[0] / 1_000))
     return last, common

@@ -1,4 +1,4 @@
-"""The effects of positions: on the encoder's outputs and the attention, and by rotation."""
+"""The effects of positions: on the encoder's outputs, the attention, and rotated queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from headlight.model.transformer.trace import Run
 from headlight.model.transformer.transformer import Transformer
 from headlight.model.translator import Translator
 
-MOST_PAIRS = 20_000  # at most so many pairs of query and key enter the mean
+MOST_PAIRS = 20_000  # a mean is over at most this many pairs of query and key
 
 
 @dataclass(frozen=True)
 class Shuffle:
-    """The tokens of a sentence in another order, and its effect on the encoder's outputs."""
+    """A sentence's tokens in another order, and the effect of that on the encoder's outputs."""
 
     tokens: list[Token]  # the tokens in the new order
-    order: tuple[int, ...]  # the old position of each token
+    order: tuple[int, ...]  # for each of these tokens, its old position
     without_positions: Tensor  # (S,): by token, the largest difference of its output
     with_positions: Tensor  # (S,)
     largest_output: float
@@ -32,7 +32,7 @@ class Shuffle:
 def shuffled(length: int, seed: int) -> tuple[int, ...]:
     """Return the numbers 0 to length - 1 in another order, which depends only on the seed.
 
-    A single number stays as it is.
+    If `length` is 1, the order cannot change.
     """
     order = torch.arange(length)
     generator = torch.Generator().manual_seed(seed)
@@ -47,9 +47,10 @@ def permutation_differences(
 ) -> Tensor:
     """Return how much the encoder's output for each token changes if the tokens are shuffled.
 
-    `source_ids` (1, S) are read in their own order and in the given one, under the same `edit` of
-    positions. The result (S,) is the largest difference of each token's numbers, in the new order.
-    Without positions all are 0, except for rounding: the encoder is permutation equivariant.
+    `source_ids` (1, S) are read in their own order and in the given one, both with the same `edit`
+    of positions. The result (S,) has, for each token in the new order, the largest difference of
+    its output's numbers. If the edit removes positions, all differences are rounding errors: the
+    encoder is then permutation equivariant.
     """
     run = Run({"encoder": edit})
     plain = model.encode(source_ids, run)[0]  # (S, d_model)
@@ -72,10 +73,10 @@ def shuffle_words(translator: Translator, sentence: str, seed: int) -> Shuffle:
 
 
 def moved_attention(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """Return the share of attention that goes to other keys after a change: (...).
+    """Return the share of attention (...) that a change moves to other keys.
 
-    It is the total variation distance of two rows of weights (..., Q, K), averaged over the
-    queries: 0 if nothing changes, and 1 if no query looks at a key that it looked at before.
+    It is the total variation distance of rows of weights (..., Q, K) before and after the change,
+    averaged over the queries: 0 if nothing changes, 1 if all attention moves to other keys.
     """
     return np.abs(after - before).sum(axis=-1).mean(axis=-1) / 2
 
@@ -84,7 +85,7 @@ def moved_attention(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 class Turning:
     """A query and a key before and after rotation, and their scores at other distances.
 
-    Scores are q.k times the scale, without bias or cap. A distance is the position of the query
+    Scores are q.k times the scale, without bias or softcap. A distance is the position of the query
     minus that of the key.
     """
 
@@ -95,14 +96,14 @@ class Turning:
     turned_key: Tensor  # (D,)
     distances: Tensor  # (N,)
     scores: Tensor  # (N,) of this query and key
-    means: Tensor  # (N,) over all queries of the head and the keys that they may see
+    means: Tensor  # (N,) the mean over all queries of the head and the keys that they see
 
 
 @torch.inference_mode()
 def turning(weight: Weight, farthest: int) -> Turning:
     """Return the query and key of a weight before and after rotation, and scores by distance.
 
-    Distances go from 0 to `farthest`, or from -`farthest` if queries see later keys.
+    Distances go from 0 to `farthest`; if queries see later keys, they begin at -`farthest`.
     Raises ValueError for a layer without rotary positions.
     """
     record = weight.record

@@ -1,4 +1,4 @@
-"""The tabs Learned and Beyond training: learned tables next to sinusoids, and far positions."""
+"""The tabs Learned and Beyond training: learned position tables, and positions never trained."""
 
 from dataclasses import replace
 
@@ -47,7 +47,7 @@ FAR = one_of("positions_far", {shift: str(shift) for shift in SHIFTS}, 256, labe
 
 @section
 def beyond_section(run: ModelRun) -> None:
-    """Draw the tables beyond the trained positions, and the effect of large shifts."""
+    """Draw position tables up to positions that no training text reached, and large shifts."""
     model = models.named(run.model)
     is_shipped = model.key in models.SHIPPED
     if is_shipped:
@@ -77,7 +77,7 @@ def beyond_section(run: ModelRun) -> None:
 
 
 def both_tables() -> None:
-    """Draw a dimension of the sinusoids, and of a learned table, which ends earlier."""
+    """Draw one dimension of the sinusoids and of a learned table, which has fewer positions."""
     table = learned_table("encoder")
     positions, d_model = table.shape
     dimension = choose(DIMENSION, widget=st.slider, max_value=d_model - 1, width=320)
@@ -88,12 +88,12 @@ def both_tables() -> None:
 
 
 def text_at(run: ModelRun, shift: int, words: str) -> None:
-    """Draw the text that a model, named by `words`, writes if all positions are shifted."""
+    """Draw the text that a model (named `words`) writes with all positions shifted."""
     edit = PositionEdit(shift=shift)
     try:
         moved = written(replace(run, moved=(edit, edit)))
     except ValueError as error:
-        st.text(f"{words}:")  # as plain text, since the words may be a folder's name
+        st.text(f"{words}:")  # plain text, never Markdown: it may be a folder's name
         st.warning(str(error))
         return
     of = about(run.sentence, model=words, changes=f"all positions shifted by {shift}")
@@ -101,7 +101,7 @@ def text_at(run: ModelRun, shift: int, words: str) -> None:
 
 
 SIDES: dict[Side, str] = {"encoder": "small model's encoder", "decoder": "small model's decoder"}
-LOADED = "loaded:"  # prefix of the keys of other models' tables
+LOADED = "loaded:"  # prefix of the keys of tables from models of the transformers library
 
 TABLE = like("positions_side", "", rf"{'|'.join(SIDES)}|{LOADED}.{{1,300}}", label="Table of the")
 COUNT = number("learned_count", 64, (16, LONGEST), label="Positions shown", step=16)
@@ -110,7 +110,7 @@ DIMENSIONS = dimensions("learned_dimensions")
 PARTS = ("Side by side", "By distance", "How often trained, and how long")
 CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS, DIMENSION, FAR)
 
-Arrays = dict[str, np.ndarray]  # a sinusoidal and a learned table, or their products, by name
+Arrays = dict[str, np.ndarray]  # by kind of table: the table, or the products of its rows
 
 
 def lengths(table: np.ndarray) -> np.ndarray:
@@ -160,7 +160,7 @@ def learned_section() -> None:
 
 
 def often_and_long(name: str, whole: Arrays, of: About) -> None:
-    """Draw how often each position of a table was trained, and the length of its row."""
+    """Draw how often each position of a table was trained, and the length of its vector."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("How often each position was trained")
@@ -174,7 +174,7 @@ def often_and_long(name: str, whole: Arrays, of: About) -> None:
 
 
 def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> None:
-    """Draw both tables on one scale: chosen dimensions as lines, the whole table, the products."""
+    """Draw both tables on one scale: some dimensions as lines, the whole table, its products."""
     d_model = tables["learned"].shape[1]
     numbers = choose_dimensions(DIMENSIONS, d_model, pairs_of_all_speeds(d_model)[::2])
     limit, furthest = largest(tables), largest(products)
@@ -193,7 +193,7 @@ def side_by_side(tables: Arrays, products: Arrays, product: str, of: About) -> N
 
 
 def by_distance(products: Arrays, product: str, of: About) -> None:
-    """Draw the products of a table's rows by their distance: mean, smallest and largest."""
+    """Draw the mean, smallest and largest product of two rows of a table, by their distance."""
     st.subheader("By distance")
     means, bands = {}, {}
     for name, values in products.items():
@@ -205,7 +205,7 @@ def by_distance(products: Arrays, product: str, of: About) -> None:
 
 
 def how_often(table: str, of: About) -> None:
-    """Draw how many training pairs reached each position, or say that it is not known."""
+    """Draw how many training pairs were long enough to reach each position, if this is known."""
     if table not in SIDES:
         caption(LEARNED_WORDS["unknown"])
         return

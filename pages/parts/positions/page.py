@@ -1,4 +1,4 @@
-"""The page Positions: sinusoids, learned tables, rotary positions, and what happens without."""
+"""The page Positions: sinusoids, learned tables, rotary positions, and reading without any."""
 
 from headlight.model.shape import Ability
 from headlight.pages.parts.positions import learned, rotary, sentence, sinusoids
@@ -38,7 +38,7 @@ PARTS = (sinusoids, learned, sentence)
 
 
 def positions() -> None:
-    """Draw the page; without a sentence, the tabs about the sentence are empty."""
+    """Draw the page; if no text can be read, the tabs about the text are empty."""
     run = ask()
     tab = choose(TAB, label_visibility="collapsed")
     if tab in ALONE:

@@ -7,24 +7,24 @@ import { transport } from "../../../viz/transport.js";
  * @typedef {object} Header
  * @property {number[]} pairs names of the clocks
  * @property {number[]} turns how far the later hand of each clock is ahead, in radians
- * @property {number} offset number of positions between both hands
- * @property {number} positions number of positions of the first hand
- * @property {string[] | null} names of both hands, if they are of different vectors
+ * @property {number} offset how many positions the later hand is ahead of the first
+ * @property {number} positions number of positions that the first hand takes
+ * @property {string[] | null} names of both hands, such as query and key; null if both show positions
  */
 
-const LARGEST = 150; // pixels; the side of a clock
+const LARGEST = 150; // the largest width of a clock in pixels
 const SMALLEST = 96;
 const WORDS = 34; // pixels for the two lines under a clock
-const PACE = 8; // positions per second at first
+const PACE = 8; // positions per second when the player starts
 
 /**
- * Draw clocks whose two hands show a position and a later one; a player moves both on.
+ * Draw clocks whose two hands show a position and a later one; a player moves both hands.
  * @param {import("../../../viz/canvas.js").Mount<Header>} mount
  */
 export function draw(mount) {
   const { header, array, root } = begin(mount);
   const { pairs, turns, offset, positions, names } = header;
-  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine], then the later hands
+  const hands = new Float32Array(array.buffer); // [position, pair, sine and cosine], then the same for later hands
   const later = names ? hands.length / 2 : 0;
   root.position = Math.min(root.position ?? 0, positions - 1);
   const focused = root.querySelector(":focus")?.dataset.name;
@@ -89,7 +89,7 @@ export function draw(mount) {
   };
 }
 
-/** Return a turn in degrees: whole ones, or with two digits below 10. */
+/** Return an angle in degrees: a whole number from 10 on, below 10 with two significant digits. */
 function degrees(turn) {
   const value = (turn * 180) / Math.PI;
   return value >= 10 ? value.toFixed(0) : value.toPrecision(2);

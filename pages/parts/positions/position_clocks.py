@@ -1,4 +1,4 @@
-"""A picture of clocks: pairs of dimensions as hands, at two positions a fixed offset apart."""
+"""A picture of clocks: each hand is a pair of dimensions, at two positions a fixed offset apart."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ def position_clocks(
     offset: int,
     later: tuple[str, str, np.ndarray] | None = None,
 ) -> CanvasPicture:
-    """Return a clock for each pair, with a hand for a position and one for `offset` later.
+    """Return a clock for each pair of dimensions, with hands for two positions, `offset` apart.
 
     `hands` is [position, pair, 2], the sine and cosine of each hand, clockwise from the top.
     `pairs` names the clocks, and `turns` is how far the later hand is ahead, in radians. A slider
-    and a button move both hands through the positions. If the later hands are other vectors, as for
-    a query and a key, `later` has the names of both and the later hands.
+    and a button move both hands through the positions. If the two hands are of different vectors,
+    such as a query and a key, `later` has the names of both vectors and the hands of the second.
     """
     positions, clocks, _ = hands.shape
     *names, ahead = later or ("hands", "hands", hands)

@@ -1,4 +1,4 @@
-"""The tab Rotary: how a model rotates queries and keys, and a score by their distance."""
+"""The tab Rotary: how a model rotates queries and keys, and how a score depends on distance."""
 
 import math
 
@@ -31,14 +31,14 @@ from headlight.pages.shared.widgets.choose import (
 )
 from headlight.viz import Row, vector_rows, wavelengths
 
-MOST_CLOCKS = 6  # pairs drawn as clocks
-TURNS = 64  # positions that both hands move through
+MOST_CLOCKS = 6  # at most this many pairs of dimensions are drawn as clocks
+TURNS = 64  # the number of positions through which both hands move
 PARTS = ("Frequencies", "A query and a key", "By distance")
 
 
 @section
 def rotary_section(run: ModelRun) -> None:
-    """Draw the choice of a head, a query and a key, and all sections about their rotation."""
+    """Draw the choice of a head, a query and a key, and everything about their rotation."""
     if not any(map(run.reader.rotary, run.reader.shape.sites)):
         is_other = "own layers" in run.reader.missing
         st.info(ROTARY_WORDS["none" if is_other else "added"])
@@ -70,7 +70,7 @@ def rotary_section(run: ModelRun) -> None:
 
 
 def frequencies(turning: Turning, positions: int, of: About) -> None:
-    """Draw how fast each pair of dimensions turns, and the settings in the configuration."""
+    """Draw how fast each pair of dimensions turns, and the model's settings of this rotation."""
     rotary = turning.rotary
     st.latex(ROTARY_FORMULA)
     pair = "2i and 2i + 1" if rotary.interleaved else f"i and i + {rotary.width // 2}"
@@ -115,13 +115,16 @@ def query_and_key(turning: Turning, query: int, key: int, of: About) -> None:
 
 
 def angles_of(rotary: Rotary, states: Tensor) -> np.ndarray:
-    """Return the angles (R / 2,) of the pairs of a query or key (D,), in radians."""
+    """Return the angle of each pair of rotated dimensions of a query or key (D,): (R / 2,).
+
+    The angles are in radians; R is how many of the D dimensions the model rotates.
+    """
     first, second = np.moveaxis(as_array(rotary.pairs(states)), -1, 0)
     return np.arctan2(second, first)
 
 
 def by_distance(turning: Turning, distance: int, of: About) -> None:
-    """Draw the score of this query and key, and the mean of all, by distance."""
+    """Draw the score of this query and key at every distance, and the mean over all pairs."""
     distances = turning.distances.tolist()
     at = distances.index(distance) if distance in distances else None
     if at is not None:

@@ -62,7 +62,7 @@ TOKENS = {
 
 @section
 def token_section(run: ModelRun) -> None:
-    """Draw the choice of a token, and the vectors that add up to its input."""
+    """Draw the choice of a token, and the vectors whose sum is its input to the first layer."""
     trace = run.streamed()
     records = {side: each for side, each in trace.embedding.items() if each.positions is not None}
     if not records:
@@ -79,8 +79,8 @@ def token_section(run: ModelRun) -> None:
 
 MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
 MOST_SHUFFLES = 10_000
-LITTLE = 0.5  # a head changes little below this share of the largest change
-LEAST = 0.005  # share of attention; less is rounding, as when rotary positions shift
+LITTLE = 0.5  # a head changes “little” if less than this share of the head that changes most
+LEAST = 0.005  # a smaller share of moved attention is only rounding
 
 HELP = SENTENCE_WORDS["modes"]
 SIDES: dict[Side, Choice] = {
@@ -89,7 +89,8 @@ SIDES: dict[Side, Choice] = {
     ),
     "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", help=HELP),
 }
-ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)  # of a single side
+# For a model that has only an encoder or only a decoder.
+ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)
 SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
 SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 CHOICES = (*SIDES.values(), ONLY, SHIFT, SEED, SIDE, *TOKENS.values())
@@ -100,9 +101,9 @@ def shuffle_again() -> None:
 
 
 def position_edit(choice: Choice, side: Side, tokens: int) -> PositionEdit:
-    """Return the chosen change of positions of a side with so many `tokens`.
+    """Return the chosen change of a side's positions; `tokens` is how many tokens it has.
 
-    A shuffle leaves start and end tokens in their places.
+    If positions are shuffled, the start token and the end token keep theirs.
     """
     mode, order = chosen(choice), ()
     if mode == "shuffled":
@@ -113,7 +114,7 @@ def position_edit(choice: Choice, side: Side, tokens: int) -> PositionEdit:
 
 
 def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
-    """Draw the widgets that change the positions of each side, and return the changes."""
+    """Draw the choice of positions for encoder and decoder, and return the changes of each."""
     lengths = len(before.source_tokens), len(before.target_tokens)
     tokens: dict[Side, int] = {
         side: count for side, count in zip(SIDES, lengths, strict=True) if count
@@ -137,7 +138,7 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 
 @section
 def sentence_section(before: ModelRun) -> None:
-    """Draw the effect of changed positions on the translation and the attention."""
+    """Draw how changed positions affect the text that the model writes, and the attention."""
     edits = choose_edits(before.trace())
     moves = (edits.get(side, PositionEdit()) for side in SIDES)
     after = replace(before, moved=tuple(moves))
@@ -185,7 +186,7 @@ def before_and_after(
 
 
 def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]:
-    """Return the share of attention that each head moves to other keys; see `moved_attention`."""
+    """Return the share of attention that each head moves; see `moved_attention`."""
     moved = {}
     for kind in before.reader.shape.kinds:
         layers = [weights_of(run.trace(), kind) for run in (before, after)]
@@ -198,7 +199,7 @@ def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]
 def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
     """Once in a session, choose the head that changes most, if no head is chosen.
 
-    If a link has chosen a kind of attention, it is a head of that kind.
+    If a link has chosen a kind of attention, the head is one of that kind.
     """
     is_first = showing().scene() is None and not st.session_state.get("opened_most_moved")
     st.session_state.opened_most_moved = True
@@ -211,7 +212,7 @@ def open_on_most_moved(moved: Mapping[HeadAddress, float]) -> None:
 
 
 def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> None:
-    """Say how much the shown head changes, with a button to see the head that changes most."""
+    """Say how much the shown head changes; a button leads to the head that changes most."""
     most = max(moved, key=moved.__getitem__)
     if moved[most] < LEAST or showing().scene() is not None:
         return
@@ -226,7 +227,7 @@ def say_most_moved(moved: Mapping[HeadAddress, float], shown: HeadAddress) -> No
 
 @section
 def words_section(run: ModelRun) -> None:
-    """Draw the effect of shuffled words on the encoder's outputs, with positions and without."""
+    """Draw how shuffled words change the encoder's outputs, with positions and without them."""
     if "cross" not in run.reader.shape.kinds:
         st.info(SENTENCE_WORDS["no encoder"])
         return

@@ -1,4 +1,4 @@
-"""The tab Sinusoids: their formula, curves, wavelengths, dot products, and rotation."""
+"""The tab Sinusoids: the formula, curves, wavelengths, dot products and rotation of positions."""
 
 import math
 
@@ -22,10 +22,10 @@ from headlight.viz import wavelengths
 from headlight.viz.numbers import power_text
 
 WIDTHS = (8, 16, 32, 64, 128, 256, 512)
-MOST_SHOWN = 32  # dimensions drawn of the rotation, so that its blocks are visible
-MOST_CLOCKS = 6  # pairs drawn as clocks
-FINEST = 8  # the most points of a curve for each position
-MOST_PLACES = 1_024  # the most points of a whole curve
+MOST_SHOWN = 32  # dimensions of a rotation that are drawn: with more, its blocks would be too small
+MOST_CLOCKS = 6  # at most this many pairs of dimensions are drawn as clocks
+FINEST = 8  # a curve has at most this many points for each position
+MOST_PLACES = 1_024  # a whole curve has at most this many points
 
 COUNT = number("positions_count", 128, (16, tables.LONGEST), label="Positions", step=16)
 WIDTH = one_of("positions_width", {width: str(width) for width in WIDTHS}, 256, label="d_model")
@@ -38,7 +38,7 @@ CHOICES = (COUNT, WIDTH, BASE, DIMENSIONS, OFFSET)
 
 @section
 def sinusoid_section() -> None:
-    """Draw the choice of a table of sinusoids, and all sections about it."""
+    """Draw the choice of a table of sinusoids (its size and base), and all pictures of it."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = choose(COUNT, widget=st.slider, width=220)
         d_model = choose(WIDTH, widget=st.select_slider, width=220)
@@ -80,7 +80,7 @@ def table_and_wavelengths(table: Tensor, base: float, shape: str) -> None:
 def curves(table: Tensor, base: float) -> None:
     """Draw curves of the chosen dimensions of a table (positions, d_model).
 
-    They are also computed between whole positions.
+    The curves are also computed between whole positions.
     """
     count, d_model = table.shape
     numbers = tables.choose_dimensions(DIMENSIONS, d_model, tables.pairs_of_all_speeds(d_model))
@@ -98,7 +98,7 @@ def curves(table: Tensor, base: float) -> None:
 
 
 def dot_products(products: Tensor, shape: str) -> None:
-    """Draw the dot products (positions, positions) of a table's rows, and their mean by offset."""
+    """Draw dot products (positions, positions) of a table's rows, and their mean by distance."""
     left, right = st.columns(2, gap="medium")
     with left:
         st.subheader("Dot products of positions")
@@ -115,7 +115,7 @@ def dot_products(products: Tensor, shape: str) -> None:
 
 @section
 def turning(table: Tensor, base: float) -> None:
-    """Draw the rotation from each position to the one k later, its error, and pairs as clocks."""
+    """Draw the rotation from a position to the one k later, its error, and pairs as clocks."""
     count, d_model = table.shape
     offset = choose(OFFSET, widget=st.slider, max_value=count // 2, width=320)
     left, right = st.columns(2, gap="medium")

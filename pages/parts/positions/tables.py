@@ -16,14 +16,14 @@ from headlight.viz import position_heatmap, position_lines
 from headlight.viz.curves.position_lines import MOST_LINES
 
 LONGEST = 512  # positions
-WIDEST = 10_000  # a link can name dimensions below this
-NONE = "none"  # stands in a link for no dimensions
+WIDEST = 10_000  # the dimensions that a link names must be below this
+NONE = "none"  # what a link has if no dimensions are chosen
 
 
 def show_lines(
     lines: Mapping[str, np.ndarray], key: str, *, of: About, what: str, **options: Any
 ) -> None:
-    """Draw lines, given by name; see `position_lines` and `show`."""
+    """Draw a line chart over positions; `lines` are by name. See `position_lines` and `show`."""
     show_altair(position_lines(lines, **options), key, of=of, what=what)
 
 
@@ -45,12 +45,12 @@ def write_dimensions(numbers: Sequence[int]) -> str:
 
 
 def dimensions(key: str) -> Choice:
-    """Return the choice of dimensions to draw; None means the default ones for the width."""
+    """Return the choice of dimensions to draw; None stands for default ones, which need d_model."""
     return Choice(key, None, read_dimensions, write_dimensions, label="Dimensions")
 
 
 def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> list[int]:
-    """Draw the choice of dimensions of a table, and return them in order; default: `usual`."""
+    """Draw the choice of dimensions of a table, by default `usual`; return them in order."""
     numbers = chosen(choice)
     shown = list(usual) if numbers is None else [number for number in numbers if number < d_model]
     with st.container(key=choice.key):
@@ -62,6 +62,6 @@ def choose_dimensions(choice: Choice, d_model: int, usual: Sequence[int]) -> lis
 
 
 def pairs_of_all_speeds(d_model: int) -> list[int]:
-    """Return the dimensions of three pairs: a fast, a slower and a slow one."""
+    """Return the dimensions of three pairs of sinusoids: a fast, a slower and a slow pair."""
     pairs = sorted({0, d_model // 16, d_model // 8})
     return [number for pair in pairs for number in (2 * pair, 2 * pair + 1)]

@@ -175,7 +175,7 @@ BEYOND_WORDS = {
 def edit_words(edit: PositionEdit, briefly: bool = False) -> str:
     """Return a change of positions in words, such as “shifted by 3”.
 
-    `briefly` leaves out the order of a shuffle.
+    If `briefly` is true, the new order of shuffled positions is left out.
     """
     if edit.off:
         return "off"

@@ -1,4 +1,4 @@
-"""Load a model of the transformers library from any page, and show the progress."""
+"""Load a model of the transformers library by a button of any page, and show the progress."""
 
 from functools import partial
 
@@ -11,9 +11,9 @@ from headlight.pages.shared.runs.shelf import Loaded, Stage, any_is_allowed, rul
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.models import CatalogEntry, short, workshop
 
-MOMENT = 1.0  # seconds to wait before a bar is shown
+MOMENT = 1.0  # seconds to wait before a progress bar is shown
 EVERY = 0.5  # seconds between two updates of the bar
-# The words of each stage, and the share of the bar that is full when the stage begins.
+# For each stage of the loading: its words, and how full the bar is when it begins (0 to 1).
 STAGES: dict[Stage, tuple[str, float]] = {
     "begin": ("Looking for the model …", 0.0),
     "download": ("Downloading …", 0.0),
@@ -25,7 +25,10 @@ GIVEN_UP = "{name} is no longer being loaded, since you asked for another model.
 
 
 def ask_for(name: str) -> None:
-    """Start to load a model, and wait a moment; until then the page shows the previous model."""
+    """Start to load a model, and wait a moment for it.
+
+    If it takes longer, the page shows the previous model until the new one is loaded.
+    """
     if loaded := shelf().get(name):
         take(loaded)
         return
@@ -54,14 +57,17 @@ def take(loaded: Loaded) -> None:
 
 
 def remove(entry: CatalogEntry) -> None:
-    """Take a model off the visitor's list, and out of memory if nobody else has it; a callback."""
+    """Remove a model from the visitor's list, and from memory if no other visitor lists it.
+
+    A callback.
+    """
     models.forget(entry.key)
     if entry.is_library:
         shelf().leave(entry.name, workshop())
 
 
 def settle() -> None:
-    """Switch to the requested model, which is loaded, or store why loading it failed."""
+    """After loading has ended, switch to the requested model, or store why loading failed."""
     job, st.session_state.loading = st.session_state.loading, None
     if job.result:
         take(job.result)
@@ -70,7 +76,7 @@ def settle() -> None:
 
 
 def arrived() -> None:
-    """List the requested and the chosen model for the visitor, if they are in memory by now."""
+    """Add the requested and the chosen model to the visitor's list, if they are in memory now."""
     chosen = models.chosen()
     if chosen.is_library and (loaded := shelf().get(chosen.name)):
         keep(loaded)
@@ -98,7 +104,7 @@ def progress() -> None:
 
 @partial(section, every=EVERY)
 def under_way() -> None:
-    """Draw the bar of the loading; at its end show the model, or why it could not be loaded."""
+    """Draw how far the loading is; when it ends, show the model, or why it could not be loaded."""
     job = st.session_state.loading
     if job and job.is_active:
         words, begun = STAGES[job.stage]

@@ -1,4 +1,4 @@
-"""Controls of measurements that take many runs: tokens, button, bar, and a growing picture."""
+"""Controls of measurements that take many runs: what is measured, a button, and the progress."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,7 +31,7 @@ from headlight.pages.shared.state.showing import is_wanted
 from headlight.pages.shared.widgets.choose import choose
 from headlight.viz import CanvasPicture
 
-ALL = "all"  # all tokens of a text
+ALL = "all"  # stands for all tokens of a text
 MEASURED = Choice(
     "measured",
     ALL,
@@ -46,10 +46,10 @@ COST = "This takes {runs} runs of the model over {tokens} tokens each."
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measurement that takes many runs, and the pictures that show it.
+    """A measurement that takes many runs, and the keys of the `pictures` that show its result.
 
-    It starts without a button if all runs together read at most `unasked` tokens, or if a slide
-    shows one of its `pictures`. `doing` is the text of the progress bar.
+    It starts without a click on the `button` if all runs together read at most `unasked` tokens, or
+    if a slide shows one of the pictures. `doing` is the text of the progress bar.
     """
 
     call: ModelCall
@@ -60,14 +60,17 @@ class Measurement:
 
     @property
     def key(self) -> str:
-        """The key of the container at which the result begins."""
+        """The key of the container above the result, to which the page scrolls."""
         return f"measured-{self.pictures[0]}"
 
     def known(self, *asked: Hashable) -> Any | None:
         return self.call.kept(*asked)
 
     def is_asked(self, *asked: Hashable, runs: int, tokens: int) -> bool:
-        """Return whether to draw the result: it is known or wanted now; draw a button if needed."""
+        """Return whether to draw the result; if it needs a click first, draw the button.
+
+        It needs none if the result is stored, a slide shows it, or it takes only a short time.
+        """
         if self.known(*asked) is not None or is_wanted(*self.pictures):
             return True
         if runs * tokens <= self.unasked:
@@ -85,10 +88,10 @@ class Measurement:
         draw: Callable[[Any], CanvasPicture] | None = None,
         room: AbstractContextManager | None = None,
     ) -> Any:
-        """Return the result of the measurement, from the store or measured now.
+        """Return the result of the measurement: the stored one, or else measure it now.
 
-        While it is measured, a progress bar is drawn in the `room`, and below it the picture that
-        `draw` makes of the result so far.
+        While it is measured, a progress bar is drawn in the container `room`, and below it the
+        picture that `draw` makes of the result so far.
         """
         if (known := self.known(*asked)) is not None:
             return known
@@ -122,9 +125,9 @@ def choose_measured(run: ModelRun) -> int | None:
 
 
 def words_of_effects(objective: Objective) -> dict[str, Any]:
-    """Return the options of a picture of effects: what its numbers and its colours mean."""
+    """Return options for a picture of effects: words for what its numbers and colours mean."""
     options = {"labels": KINDS, "measure": f"{objective.unit} without it"}
-    if objective.is_score:  # of any size, and not better for being larger
+    if objective.is_score:  # a score has its own unit, and a larger one is not better
         options |= {"ends": ("it raised the score", "it lowered the score"), "decimals": 3}
     return options
 
@@ -135,21 +138,21 @@ def flat(numbers: Mapping[Kind, np.ndarray]) -> np.ndarray:
 
 
 def selected_head() -> HeadAddress:
-    """Return the head chosen last, on any page; for a mean or maximum the first layer or head."""
+    """Return the head chosen last, on any page; for a mean or maximum return the first one."""
     layer, head = (0 if index in SUMMARIES else index for index in (chosen(LAYER), chosen(HEAD)))
     return chosen(KIND), layer, head
 
 
 def selected_among(heads: Sequence[HeadAddress], sizes: np.ndarray) -> HeadAddress:
-    """Return the head chosen last if it is in `heads`, else the one with the largest size (N,)."""
+    """Return the head chosen last if it is in `heads`, else the head of largest `sizes` (N,)."""
     head = chosen(KIND), chosen(LAYER), chosen(HEAD)
     return head if head in heads else heads[int(sizes.argmax())]
 
 
 def show_heads(picture: CanvasPicture, key: str, detail: str = "", **options: Any) -> bool:
-    """Show a picture of all heads in which a click selects one; see `show`.
+    """Show a picture of all heads, in which a click selects a head; see `show`.
 
-    The click also scrolls to the part of the page with the key `detail`, if it is given.
+    If `detail` is given, the click also scrolls to the part of the page with this key.
     """
 
     def open_head() -> None:
@@ -165,10 +168,13 @@ def show_points(
     detail: str = "",
     **options: Any,
 ) -> bool:
-    """Show a picture with a point for each of `heads`; a click selects one. See `show_heads`."""
+    """Show a picture with a point for each of `heads`; a click on a point selects its head.
+
+    For `detail` see `show_heads`.
+    """
 
     def open_point() -> None:
-        if (point := picked(key)) < len(heads):  # the click may be on an earlier model's picture
+        if (point := picked(key)) < len(heads):  # else the picture clicked was of another model
             select_and_seek(heads[point], detail)
 
     return show(picture, key, open_point, **options)

@@ -1,4 +1,4 @@
-"""The box for a visitor's own sentences, one per line, and the progress bar of a job over them."""
+"""The box for a visitor's own sentences, one per line, and the progress of the work on them."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ REFUSED = "{key}_refused"
 
 
 def box_for_lines(key: str, button: str, begin: Callable[[bytes], None]) -> None:
-    """Draw a box for lines, a box for a file, and a button that hands the text to `begin`.
+    """Draw a box for lines, an upload of a file, and a button that calls `begin` with the text.
 
-    If `begin` raises ValueError, `refusal` returns its message.
+    If `begin` raises ValueError, `refusal` returns the error's message later.
     """
     typed, file = st.columns(2, gap="medium")
     with typed:
@@ -41,7 +41,7 @@ def refusal(key: str) -> str:
 
 
 def progress_of(job: Job, key: str, cancel: Callable[[], None], stage: str = "") -> None:
-    """Draw the progress of a job over lines, or its current `stage`, and a button to cancel it."""
+    """Draw how many lines a job has done, or its current `stage`, and a button to cancel it."""
     words = f"Line {job.done:,} of {job.total:,}"
     if waiting := job.state().place:
         words = f"Waiting for other visitors' texts: place {waiting} in line"

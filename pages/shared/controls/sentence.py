@@ -1,4 +1,4 @@
-"""The controls that pages begin with: the text, the model that reads it, and its tokens."""
+"""The controls at the top of a page: the text, the model that reads it, and the text's tokens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -54,12 +54,13 @@ MASK_HINT = "Click a word to hide it from the model, again to bring it back."
 def ask(
     *needs: Ability, target: Choice | None = None, examples: Iterable[str] = ()
 ) -> ModelRun | None:
-    """Draw the controls of text, model and examples; return the run that they ask for, as trained.
+    """Draw the choices of text, model and example; return the run of the chosen text and model.
 
-    Return None, with a message on the page, if the model is not in memory, cannot read the text, or
-    lacks one of the abilities `needs`. A text that cannot be read is replaced by the last readable
-    one. With a `target`, a model of encoder and decoder also gets the box for it. The page's own
-    `examples` are offered with the default model only.
+    The run is without changes to the model. Return None, with a message on the page, if the model
+    is not in memory, can read no text yet, or lacks one of the abilities `needs`. A text that
+    cannot be read is replaced by the last readable one. With a `target`, a model of encoder and
+    decoder also gets a box for the text that the decoder reads. The page's own `examples` are
+    offered with the default model only.
     """
     loading.arrived()
     entry = models.chosen()
@@ -100,7 +101,7 @@ def with_target(run: ModelRun, choice: Choice) -> ModelRun:
 
 
 def can(run: ModelRun, ability: Ability) -> bool:
-    """Return whether a model has an ability; if not, say why."""
+    """Return whether a run's model has an ability; if not, draw the reason."""
     why_not = run.reader.missing.get(ability)
     if why_not:
         with place(NOTE):
@@ -109,7 +110,7 @@ def can(run: ModelRun, ability: Ability) -> bool:
 
 
 def choose_model() -> None:
-    """Draw the choice of a model: shipped ones, the visitor's, and an option to load another."""
+    """Draw the choice of a model: the shipped ones, the visitor's, and “Load another …”."""
     before = models.chosen()
     titles = {key: entry.title for key, entry in models.choices().items()}
     titles.setdefault(before.key, before.title)
@@ -156,13 +157,13 @@ def read_another(text: str) -> None:
 
 
 def forget_replaced() -> None:
-    """Forget the choices about the previous text, unless the box is now empty; a callback."""
+    """Reset the choices about the previous text, unless the box is empty now; a callback."""
     if chosen(SENTENCE).strip():
         forget_tokens()
 
 
 def forget_tokens() -> None:
-    """Reset the choices about the previous text: its tokens, and that a beam wrote; a callback."""
+    """Reset the choices about the previous text, such as its hidden tokens; a callback."""
     put(BY_BEAM, False)
     put(MASKED, "")
     put(LIT, "")
@@ -170,9 +171,9 @@ def forget_tokens() -> None:
 
 
 def readable(texts: tuple[str, str]) -> ModelRun | None:
-    """Return the run of these texts if the model can read them, else of the last readable ones.
+    """Return the run of these texts if the model can read them, else of the last readable texts.
 
-    Return None if the model has read no text yet.
+    Return None if there are no such texts yet.
     """
     strategy = BEAM if chosen(BY_BEAM) else Strategy()
     run = ModelRun(texts[0], second=texts[1], strategy=strategy)
@@ -191,7 +192,7 @@ def readable(texts: tuple[str, str]) -> ModelRun | None:
 
 
 def tokens_read(run: ModelRun, of: About) -> None:
-    """Draw the tokens that a model reads; if it can fill in words, a click hides a word."""
+    """Draw the tokens that a model reads. In a model that fills in words, a click hides a word."""
     trace, model = run.trace(), run.reader
     sides = {"source": trace.source_tokens, "target-tokens": trace.target_tokens}
     for key, tokens in sides.items():
@@ -212,7 +213,7 @@ def mask(tokens: Sequence[Piece]) -> None:
     """Hide the clicked word with all its pieces, or show it again; a callback."""
     for clicked in all_picked("source"):
         if clicked >= len(tokens) or tokens[clicked].is_special:
-            continue  # the click was on an earlier, longer text
+            continue  # a special token, or a click on an earlier text
         word = tokens[clicked].word
         places = {place for place, token in enumerate(tokens) if token.word == word}
         before = places_in(chosen(MASKED))
@@ -221,7 +222,10 @@ def mask(tokens: Sequence[Piece]) -> None:
 
 
 def show_translation(run: ModelRun, of: About) -> None:
-    """Draw the tokens of both sides, the translation, and notes on what was read and written."""
+    """Draw the tokens that the encoder read, the translation, and notes on both.
+
+    If the model is changed and translates differently, also draw the translation as trained.
+    """
     model, translation = models.chosen(), written(run)
     read, made = translation.source_tokens, translation.target_tokens
     label = f"{model.source.capitalize()}, as the encoder reads it: {len(read)} tokens"

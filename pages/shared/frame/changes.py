@@ -1,4 +1,4 @@
-"""The line next to a page's title that names the visitor's changes, with buttons for them."""
+"""The line next to a page's title that lists the visitor's changes to the model, with buttons."""
 
 from contextlib import nullcontext
 
@@ -23,17 +23,17 @@ UNPADDED = "Without padding, as here, the padding mask has nothing to hide."
 
 
 def say(page: Page) -> None:
-    """Draw the changes, if any, and the buttons that undo, compare or ignore them.
+    """Draw the visitor's changes to the model, if any, and buttons to undo or ignore them.
 
-    A page that makes changes calls this within the section that a click redraws.
+    A page on which the model is changed calls this inside the part that a click redraws.
     """
     if showing().scene() is not None:
         return
     if st.session_state.get(BEFORE_AND_AFTER) and page.key != "compare":
-        st.switch_page(PAGES["compare"].file)  # callbacks cannot do this
+        st.switch_page(PAGES["compare"].file)  # a callback cannot switch pages
     if page.changes == "all":
-        put(AS_TRAINED, False)  # this page is for making changes
-    # The container is drawn even without changes: otherwise the first one would redraw all below.
+        put(AS_TRAINED, False)  # a change made on this page must take effect
+    # The container is drawn even without changes: else the first change would redraw all below it.
     row = {"horizontal": True, "vertical_alignment": "center", "gap": "xsmall", "width": "content"}
     line = st.container(key="changes", **row)
     edits = edit_history.edits()
@@ -44,10 +44,10 @@ def say(page: Page) -> None:
 
 
 def were_brought(page: Page, edits: Edits) -> bool:
-    """Return whether there already were changes when the visitor came to this page.
+    """Return whether the model was already changed when the visitor came to this page.
 
-    If so, a phone names the changes above the page, otherwise below it, so that nothing moves under
-    a finger.
+    If so, a phone lists the changes above the page. If not, it lists them below, so that the first
+    change does not move the page under the visitor's finger.
     """
     if st.session_state.get("changes_of") != page.key:
         st.session_state.update(changes_of=page.key, changes_brought=edits != Edits())
@@ -55,7 +55,7 @@ def were_brought(page: Page, edits: Edits) -> bool:
 
 
 def what_and_buttons(page: Page, edits: Edits) -> None:
-    """Draw a summary of the changes, whether the page applies them, and the buttons."""
+    """Draw a summary of the changes, a note on whether this page applies them, and buttons."""
     ignored = page.changes == "in force" and chosen(AS_TRAINED)
     color = "gray" if ignored or page.changes == "none" else "orange"
     st.badge(edit_words(edits, briefly=True), color=color, help=edit_words(edits))
@@ -71,11 +71,11 @@ def what_and_buttons(page: Page, edits: Edits) -> None:
 
 
 def compare() -> None:
-    """Have the page Compare show the model before and after the changes; a callback."""
+    """Let the page Compare show the model with and without the changes; a callback."""
     st.session_state[BEFORE_AND_AFTER] = True
 
 
 def undo() -> None:
-    """Remove all changes at once, as a step that can itself be undone; a callback."""
+    """Remove all changes at once; Undo can bring them back. A callback."""
     edit_history.change(Edits())
     put(AS_TRAINED, False)

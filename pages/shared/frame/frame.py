@@ -20,21 +20,25 @@ from headlight.pages.streamlit_fixes.late_values import step
 KEY = "keyboard"
 SIDEBAR_WIDTH = 220  # pixels
 STYLE = styles.style(*styles.PAGE, Path(__file__).with_name("frame.css"))
-# The page's icon: a lamp with its beam. For an emoji, Streamlit would load the names of all emojis.
+# The icon of the browser tab, a lamp with a beam. It is no emoji, because for one Streamlit would
+# load the names of all emojis.
 ICON = "data:image/svg+xml," + quote(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
     '<path fill="#64748b" d="M1 6h6l3-2v8l-3-2H1z"/>'
     '<path fill="#f5b301" d="M10.8 4.2 15.6 1v14l-4.8-3.2z"/></svg>'
 )
 ALONE = styles.style(styles.ALONE)
-KEPT = "headlight-workshop"  # the name under which the browser tab keeps the workshop's key
+KEPT = "headlight-workshop"  # the browser tab stores the workshop's key under this name
 GONE = "The models trained in this tab are gone: "
 LEFT = GONE + "they are released a few minutes after the tab was closed or lost its connection."
 RESTARTED = GONE + "the server was restarted, or another server answers now."
 
 
 def open_page(page: Page, said: str = "") -> None:
-    """Draw a page, with the note `said` above its body, or what a wing draws in place of it."""
+    """Draw a page, or what a wing (such as the slides) draws in its place.
+
+    The note `said` is drawn above the page's body.
+    """
     st.set_page_config(
         page_title=f"{page.title} · Headlight",
         page_icon=ICON,
@@ -79,8 +83,8 @@ def open_page(page: Page, said: str = "") -> None:
 
 
 def show_alone(page: Page, picture: str) -> None:
-    """Draw only the picture of a page with this key, to be embedded in other slides."""
-    # Streamlit puts no key on an Altair chart, so its container has one: chart-KEY.
+    """Draw a page with only the picture of this key visible, to be embedded in another document."""
+    # Streamlit puts no key on an Altair chart, so the chart's container has the key chart-KEY.
     selectors = f"{css_class(picture)}, {css_class(f'chart-{picture}')}"
     st.html(ALONE.replace("PICTURE", f":is({selectors})"))
     for wing in WINGS:
@@ -107,7 +111,7 @@ def sidebar(page: Page) -> None:
 
 
 def tools(page: Page) -> None:
-    """Draw the wings' tools, the button that copies the page's link, and the list of keys."""
+    """Draw the wings' tools, a button that copies the page's link, and one that lists the keys."""
     with st.container(key="share", gap="xsmall"):
         for wing in WINGS:
             wing.tools(page)
@@ -126,14 +130,17 @@ def keys() -> None:
 
 
 def press() -> None:
-    """Apply the pressed keys that step through the options of a choice; a callback."""
+    """Apply the shortcut keys that step through the options of a choice; a callback."""
     for choice, by in all_picked(KEY):
         if allows(choice):
             step(choice, by)
 
 
 def remember() -> None:
-    """Have the browser tab keep the workshop's key; ask it for a key if the workshop is empty."""
+    """Let the browser tab store the key of the visitor's workshop (own models and trainings).
+
+    If the workshop is empty, ask the tab for the key of an earlier one.
+    """
     key = workshop().key
     if workshop().is_empty:
         key = "" if workshop().gone else None
@@ -142,7 +149,7 @@ def remember() -> None:
 
 def _come_back() -> None:
     key = picked("workshop-key")
-    if not isinstance(key, str):  # the connection was lost for a while
+    if not isinstance(key, str):  # the tab lost its connection for a while
         return
     awaited = st.session_state.pop("awaited", None)
     if key == workshop().key or not workshop().is_empty:

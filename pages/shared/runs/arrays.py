@@ -1,4 +1,4 @@
-"""The records of a run as the arrays and texts that pictures take."""
+"""Turn the records of a model's run into the arrays and texts that pictures need."""
 
 from collections.abc import Mapping, Sequence
 
@@ -17,9 +17,9 @@ def as_array(tensor: Tensor) -> np.ndarray:
 
 
 def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
-    """Return the weights of all heads of a kind of attention, (heads, query, key) for each layer.
+    """Return the weights of all heads of a kind of attention: (H, Q, K) for each layer.
 
-    Weights of layers that were not recorded in full are bytes: 0 to 255 for weights 0 to 1.
+    Layers that were not recorded in full have their weights as bytes: 0 to 255 stand for 0 to 1.
     """
     sites = sorted(site for site in {*trace.attention, *trace.overview} if site.kind == kind)
     return [
@@ -31,18 +31,21 @@ def weights_of(trace: Trace, kind: Kind) -> list[np.ndarray]:
 
 
 def one_head(heads: np.ndarray, head: HeadChoice) -> np.ndarray:
-    """Return one of the heads (H, ...) by its number from 0, or the mean or maximum of all."""
+    """Return the array of one head from `heads` (H, ...), or the mean or maximum over all heads."""
     summaries = {"mean": heads.mean, "max": heads.max}
     return summaries[head](axis=0) if head in summaries else heads[head]
 
 
 def heads_meant(head: HeadChoice, count: int) -> list[int]:
-    """Return the numbers, from 0, of the chosen layers or heads: all `count` for a summary."""
+    """Return the numbers, from 0, of the heads (or layers) that a choice means.
+
+    A mean or maximum means all `count` of them, a number only that one.
+    """
     return list(range(count)) if isinstance(head, str) else [min(head, count - 1)]
 
 
 def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
-    """Return the addresses of all heads, kind by kind, for values of shape (layers, heads)."""
+    """Return the addresses of all heads for `values`, which are (layers, heads) for each kind."""
     return [
         (kind, layer, head)
         for kind, numbers in values.items()
@@ -51,17 +54,17 @@ def heads_of(values: Mapping[Kind, np.ndarray]) -> list[HeadAddress]:
 
 
 def blocked_cells(record: AttentionRecord) -> np.ndarray:
-    """Return a boolean array (Q, K), true where a layer's mask closes the cell for all heads."""
+    """Return a boolean array (Q, K), true where no head of the layer can see the key."""
     return ~visible_to_any(record).cpu().numpy()
 
 
 def clearest_cell(
     weights: np.ndarray, queries: Sequence[Piece], keys: Sequence[Piece], kind: Kind
 ) -> tuple[int, int] | None:
-    """Return the query and key of the largest of the weights (Q, K) on another word.
+    """Return the query and key of the largest weight (Q, K) between two different words.
 
-    Only queries whose largest weight is on another word count. None if every query looks most at
-    its own word, at punctuation or at a special token.
+    Only queries that give their largest weight to another word are considered. None if every query
+    looks most at its own word, at punctuation or at a special token.
     """
     written = [np.array(list(map(is_of_a_word, side))) for side in (queries, keys)]
     words = [np.array([token.word for token in side]) for side in (queries, keys)]

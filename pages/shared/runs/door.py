@@ -1,4 +1,4 @@
-"""The decorators by which all pages call a model, and the store of the results."""
+"""The decorators through which all pages call a model, and the store of the results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from headlight.pages.shared.state import models
 
 
 class ResultKey(NamedTuple):
-    """The key of a result: its session, the function that was called, and its arguments."""
+    """The key of a result: the session, the function that was called, and the arguments."""
 
     session: object
     kind: str
@@ -38,10 +38,11 @@ class Result(NamedTuple):
 
 
 class Results:
-    """The stored results of all sessions, ordered by last use; threads may share this object.
+    """The stored results of all sessions, ordered by last use; safe for use by several threads.
 
-    The results unused for longest are dropped, so that all together take at most `most_bytes`,
-    those of a session at most `session_bytes`, and a function has at most `of_a_kind` in a session.
+    The results unused for longest are dropped, so that all together take at most `most_bytes`, and
+    those of a session at most `session_bytes`. A session has at most `of_a_kind` results of each
+    function.
     """
 
     def __init__(self, most_bytes: int, session_bytes: int, of_a_kind: int) -> None:
@@ -77,7 +78,7 @@ class Results:
             self._make_room([*self._results.items()], self.most_bytes)
 
     def _make_room(self, results: Sequence[tuple[ResultKey, Result]], most_bytes: int) -> None:
-        """Drop the first of these results until they take at most `most_bytes`."""
+        """Drop results from the start of the list until the rest take at most `most_bytes`."""
         excess = sum(result.size for _, result in results) - most_bytes
         for key, result in results:
             if excess <= 0:
@@ -102,7 +103,7 @@ _results = Results(
 
 
 def is_busy() -> bool:
-    """Return whether any session's call is computing now, or waits for its turn."""
+    """Return whether a model call of any session is being computed or waits for its turn."""
     return len(_queue) > 0
 
 
@@ -112,14 +113,14 @@ def model_call(
     """Return a decorator that turns a function which calls a model into a `ModelCall`.
 
     A call waits until fewer than AT_ONCE others run, and shows `words` next to a spinner unless it
-    is part of another call. Its result is stored for the session under the arguments, which are
-    plain hashable values: the name of a model, the text, the edits. An argument whose name begins
-    with an underscore is passed on but is not part of that key: a model that is already loaded, or
-    a function that reports progress. An argument `name` that is None means the model that the
-    visitor has chosen. The result is shared and must not be modified; errors are not stored.
+    is part of another call. Its result is stored for the session by its arguments, which are plain
+    hashable values: the name of a model, the text, the edits. An argument whose name begins with an
+    underscore, such as a function that reports progress, does not decide which result is stored.
+    An argument `name` that is None means the model that the visitor has chosen. The result is
+    shared and must not be modified; errors are not stored.
 
-    Sessions that make the same call at the same time share one computation, if the model is not a
-    visitor's own. A function with an underscore argument runs for each session.
+    Sessions that make the same call at the same time share one computation, except for a visitor's
+    own model and for functions with an underscore argument.
     """
 
     def decorate(function: Callable[Options, Value]) -> ModelCall[Options, Value]:
@@ -134,7 +135,7 @@ def model_call(
 def prepared_model_call(
     words: str = "",
 ) -> Callable[[Callable[Options, Work[Value]]], ModelCall[Options, Value]]:
-    """Return a decorator for a function that returns the `Work` of a call; see `model_call`.
+    """Return a decorator like `model_call`, for a function that returns the `Work` of a call.
 
     The function itself runs at once, in the visitor's session. The work that it returns waits for
     its turn, and may be computed in one batch with the work of other calls.
@@ -158,18 +159,19 @@ class ModelCall(Generic[Options, Value]):
         update_wrapper(self, function)
 
     def __call__(self, *args: Options.args, **kwargs: Options.kwargs) -> Value:
-        """Return the stored result, or call the model."""
+        """Return the stored result for these arguments; if there is none, call the model."""
         key = self._key(*args, **kwargs)
         if kept := _results.get(key):
             return kept.value
         work = self._work(*args, **kwargs)
         question = (key.kind, key.arguments) if self._is_common(args) else object()
-        # Work that can join a batch ends before a spinner would show, and a spinner costs a thread.
+        # Work that can join a batch is done before a spinner would appear, and each spinner costs a
+        # thread: so there is none for it.
         is_long = self._words and not has_turn() and work.batch is None
         with st.spinner(self._words) if is_long else nullcontext():
             value = _queue.answer(question, work)
         _results.put(key, Result(value, size_of(value)))
-        released()  # dropped results, and memory that the call used
+        released()  # memory of dropped results and of the call itself
         return value
 
     def kept(self, *args: Options.args, **kwargs: Options.kwargs) -> Value | None:
@@ -178,7 +180,7 @@ class ModelCall(Generic[Options, Value]):
         return kept and kept.value
 
     def _is_common(self, args: tuple[object, ...]) -> bool:
-        """Return whether all sessions can share the result: the model is no visitor's own."""
+        """Return whether sessions can share this call's computation; see `model_call`."""
         handed_on = any(name.startswith("_") for name in self._signature.parameters)
         return not handed_on and any(getattr(value, "is_common", False) for value in args)
 
@@ -204,9 +206,10 @@ def _session() -> object:
 
 
 def size_of(value: object) -> int:
-    """Return the bytes that a result takes; memory shared within it counts once.
+    """Return how many bytes of memory a result takes.
 
-    Networks and tokenizers are not counted: they do not belong to a result.
+    Memory that several of its parts share counts once. Networks and tokenizers do not count: they
+    belong to a model, not to a result.
     """
     total, seen, rest = 0, set(), [value]
     while rest:

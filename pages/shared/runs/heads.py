@@ -1,4 +1,4 @@
-"""The roles of a model's heads, and what the model loses without each of them."""
+"""The roles of a model's heads, and the effect of removing a head or closing a cell."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -28,16 +28,16 @@ from headlight.pages.shared.runs.readers import errors_explained, reader
 from headlight.pages.shared.runs.run import ModelRun
 
 Effects = Mapping[Kind, np.ndarray]  # (layers, heads), in nats; NaN if not measured yet
-Report = Callable[[Effects, float], None]  # takes the effects so far and the share that is done
+Report = Callable[[Effects, float], None]  # takes the effects so far and the share done
 
 
 @model_call("Testing every head …")
 def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
-    """Return the role scores of all heads of a model on random tokens, with the edits' gates.
+    """Return the scores of all heads of a model in the tests of roles, on random tokens.
 
-    Masks stay as trained, because edited cells are positions in a text of the visitor. `loading`
-    tells apart models loaded under the same name. Raises ValueError if the model reads too few
-    tokens.
+    Of the `edits`, those of heads (off or faded) apply. Those of masks do not, because they are
+    made for the visitor's text. `loading` tells apart models loaded under the same name. Raises
+    ValueError if the model reads too few tokens.
     """
     model = reader(name)
     sites = Edits(gates=edits.gates).at_sites(model.shape, 2 * LONGEST + SPECIAL)
@@ -46,7 +46,7 @@ def head_roles(name: str, loading: int, seed: int, edits: Edits) -> RoleScores:
 
 
 def cost_of_removals(run: ModelRun) -> dict[str, int]:
-    """Return how many runs it takes to remove every head in turn, and the tokens of each run."""
+    """Return how many runs it takes to remove each head in turn, and how many tokens each reads."""
     runs = sum(layers * heads for layers, heads in run.reader.shape.kinds.values())
     return {
         "runs": runs,
@@ -56,10 +56,10 @@ def cost_of_removals(run: ModelRun) -> dict[str, int]:
 
 @model_call()
 def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Effects:
-    """Return how a run's objective changes without each head, in addition to the run's edits.
+    """Return how the likelihood of a run's text (its objective) changes if a head is removed.
 
-    With a `position`, only that one of the objective's tokens counts. `_report` is called after
-    each layer.
+    Each head is removed alone, and the run's own edits stay. With a `position`, only that one of
+    the objective's tokens counts. `_report` is called after each layer.
     """
     shape = run.reader.shape
     effects: Effects = {kind: np.full(size, np.nan) for kind, size in shape.kinds.items()}
@@ -72,10 +72,10 @@ def removal_effects(run: ModelRun, position: int | None, _report: Report) -> Eff
 
 @dataclass(frozen=True)
 class Closings:
-    """The effects of closing N single cells of a head, in nats: estimated and measured, (N,) each.
+    """The effects (in nats) of closing N single cells of a head: `estimated` and `true`, (N,) each.
 
-    `cells` are the queries and keys of these cells, `weights` their weights, and `largest` the
-    largest weights of their rows. `open` is the number of all cells that could be closed.
+    `cells` has the query and key of each cell, `weights` (N,) the cells' weights, and `largest`
+    (N,) the largest weight in each cell's row. `open` is how many cells could be closed in all.
     """
 
     cells: list[tuple[int, int]]
@@ -87,14 +87,14 @@ class Closings:
 
 
 def measured_by(run: ModelRun, position: int | None) -> Objective | None:
-    """Return the tokens that effects are measured on; with a `position` only that token."""
+    """Return the tokens whose likelihood is measured; with a `position`, only the one there."""
     objective = run.objective()
     return objective if position is None or objective is None else objective.only(position)
 
 
 @model_call("Estimating …")
 def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.ndarray]:
-    """Return gradient estimates of what `removal_effects` measures: (layers, heads) by kind.
+    """Return estimates, by a gradient, of what `removal_effects` measures: (layers, heads) by kind.
 
     Raise ValueError for a model or a text for which there is no gradient.
     """
@@ -110,7 +110,7 @@ def estimated_effects(run: ModelRun, position: int | None) -> Mapping[Kind, np.n
 
 @model_call("Splitting the gaps by cause …")
 def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...]) -> list[Gap]:
-    """Return, for each of some heads, the gap between true effect and estimate, by cause."""
+    """Return, for each of `heads`, the gap between true and estimated effect, split by cause."""
     sites = [(Site(kind, layer), head) for kind, layer, head in heads]
     return gaps(run.reader, run.tokens(), sites, run.changes(), measured_by(run, position))
 
@@ -119,7 +119,8 @@ def gaps_of(run: ModelRun, position: int | None, heads: tuple[HeadAddress, ...])
 def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: int) -> Closings:
     """Return the effects of closing single cells of a head, for at most `most` cells.
 
-    If more cells are open, they are picked at even steps from the largest estimate downwards.
+    If more cells are open, they are ordered by the size of their estimated effects, and cells at
+    even steps of this order are taken.
     Raises ValueError if there is nothing to measure.
     """
     kind, layer, number = head
@@ -149,5 +150,8 @@ def closed_cells(run: ModelRun, position: int | None, head: HeadAddress, most: i
 
 @model_call("Adding up …")
 def attributed(run: ModelRun, row: int, token: int, other: int) -> Attribution:
-    """Return what each part adds to the logit of `token` minus that of `other`, at a row."""
+    """Return how much each part of the model adds to the logit of `token` minus that of `other`.
+
+    The logits are those at position `row`.
+    """
     return attribute(run.reader, run.tokens(), row, token, other, run.changes())

@@ -1,11 +1,11 @@
-"""The limits that the operator of the app can set by environment variables."""
+"""The limits of the app, which its operator can set by environment variables."""
 
 import os
 from urllib.parse import urlsplit
 
 from streamlit import config
 
-BEHIND = "HEADLIGHT_BEHIND"  # the address of the proxy through which all visitors come
+BEHIND = "HEADLIGHT_BEHIND"  # the variable with the address of the proxy in front of the app
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MOST = 1_000_000
 
@@ -19,7 +19,10 @@ def whole_number(name: str, default: int, lowest: int = 1) -> int:
 
 
 def patterns(name: str) -> tuple[str, ...]:
-    """Return an environment variable split at commas; raise ValueError for a relative folder."""
+    """Return the patterns in an environment variable, which has commas between them.
+
+    Raises ValueError for a folder that is not given from the root of the disk.
+    """
     parts = tuple(filter(None, (part.strip() for part in os.environ.get(name, "").split(","))))
     if wrong := [part for part in parts if part[0] in "~."]:
         raise ValueError(
@@ -29,7 +32,7 @@ def patterns(name: str) -> tuple[str, ...]:
 
 
 def open_to_others() -> bool:
-    """Return whether the server, or the proxy before it, listens to other machines."""
+    """Return whether other machines can connect to the server, or to the proxy in front of it."""
     return os.environ.get(BEHIND, config.get_option("server.address")) not in LOOPBACK
 
 
@@ -44,7 +47,7 @@ def is_shared() -> bool:
 
 GUEST = False  # true if the app runs inside another program, such as a notebook
 WORKERS = whole_number("HEADLIGHT_WORKERS", 1)  # processes of the app on this machine
-WORKER = "HEADLIGHT_WORKER"  # the variable with the number of this process among them
+WORKER = "HEADLIGHT_WORKER"  # the variable with this process's number, from 1
 NUMBER = whole_number(WORKER, 1)
 
 
@@ -53,17 +56,22 @@ def of_this_worker(of_all: int) -> int:
     return -(-of_all // WORKERS)
 
 
-# Threads of one model call. Visitors share the cores, and if a core is busy, several threads that
-# wait for each other take ten times as long for a sentence as one thread.
+# How many threads a model call uses. With more than one, the threads wait for each other: on a
+# machine whose cores are busy with other visitors, a sentence then takes ten times as long.
 THREADS = whole_number("HEADLIGHT_THREADS", 1)
-RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)  # results of each function kept for a visitor
-RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)  # megabytes of results a visitor
-# Megabytes of results kept for all visitors together.
+# How many results of each function are kept for a visitor.
+RUNS = whole_number("HEADLIGHT_RUNS", 4, lowest=2)
+# How many megabytes of results are kept for each visitor, and for all visitors together.
+RUN_MEGABYTES = whole_number("HEADLIGHT_RUN_MEGABYTES", 1_500)
 ALL_RUNS_MEGABYTES = of_this_worker(whole_number("HEADLIGHT_ALL_RUNS_MEGABYTES", 2_000))
-MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # models that visitors may open
-MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))  # opened models in memory
-TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))  # trainings that run at once
-TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)  # for each training
-COUNTS = whole_number("HEADLIGHT_COUNTS", 1)  # visitors' texts that are counted at the same time
-COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)  # lines counted of each text
-COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)  # to count each text
+MODELS_ALLOWED = patterns("HEADLIGHT_MODELS_ALLOWED")  # which models visitors may open
+# How many of the models that visitors open are in memory.
+MODELS = of_this_worker(whole_number("HEADLIGHT_MODELS", 3))
+# How many trainings run at once, and how many seconds each may take.
+TRAININGS = of_this_worker(whole_number("HEADLIGHT_TRAININGS", 1))
+TRAINING_SECONDS = whole_number("HEADLIGHT_TRAINING_SECONDS", 600, lowest=10)
+# When patterns are counted in visitors' texts: how many texts are counted at once, how many lines
+# of each text, and how many seconds this may take.
+COUNTS = whole_number("HEADLIGHT_COUNTS", 1)
+COUNT_LINES = whole_number("HEADLIGHT_COUNT_LINES", 2_000)
+COUNT_SECONDS = whole_number("HEADLIGHT_COUNT_SECONDS", 600, lowest=10)

@@ -11,17 +11,18 @@ from typing import Generic, NamedTuple, TypeVar
 
 from headlight.pages.shared.runs import limits
 
-AT_ONCE = limits.of_this_worker(2)  # calls of all sessions that compute at the same time
-BATCH_CELLS = 2**16  # texts times tokens²: 16 texts of 64 tokens, decoded in at most 300 MB
+AT_ONCE = limits.of_this_worker(2)  # how many calls compute at the same time, in all sessions
+BATCH_CELLS = 2**16  # most texts times tokens² in a batch: 16 texts of 64 tokens take 300 MB
 _thread = local()
 Value = TypeVar("Value")
 
 
 class Work(NamedTuple, Generic[Value]):
-    """The work of a call: `compute` takes a list of requests, and yields the result of each.
+    """The work of a call: the result that `compute` yields for its `request`.
 
-    Works with the same `batch` can be computed together; with `batch` None a work is computed
-    alone. `length` is the number of tokens of the request.
+    `compute` takes a list of requests, so that the works of several calls with an equal `batch` can
+    be computed together. A work whose `batch` is None is computed alone. `length` is the number of
+    tokens of the request.
     """
 
     compute: Callable[[Sequence], Iterable[Value]]
@@ -37,26 +38,26 @@ class Work(NamedTuple, Generic[Value]):
 
 @dataclass(eq=False)
 class Call:
-    """A call that waits for its turn, and then for its answer."""
+    """A model call that waits for its turn to compute, and then for its answer."""
 
     question: Hashable
     work: Work
-    turn: Future[list[Call]] = field(default_factory=Future)  # the calls that this one computes
+    turn: Future[list[Call]] = field(default_factory=Future)  # the calls computed with this one
     answer: Future = field(default_factory=Future)
 
 
 class Queue:
-    """The waiting model calls, first come, first served; threads may share this object.
+    """The waiting model calls, first come, first served; safe for use by several threads.
 
-    At most `at_once` calls compute at the same time. Calls that ask the same question share one
-    answer. The call whose turn it is also computes, in one batch, all calls in the queue that can
-    join it and fit into memory; it does not wait for more. An error is raised only in calls that
-    also raise it when computed alone. If a computing call is stopped because its visitor has left,
-    another call takes over.
+    At most `at_once` calls compute at the same time. Calls with the same question (the function and
+    its arguments) share one answer. A call that has its turn also computes, in one batch, all calls
+    in the queue that can join it and fit into memory; it does not wait for further ones. An error
+    is raised only in calls that also raise it when computed alone. If a visitor leaves while their
+    call is computing, another call takes over the work for the others.
 
-    A question is forgotten once it is answered. A visitor could at most learn that somebody asks
-    the same question at this moment, by an answer that comes a little sooner; a less busy server
-    looks the same.
+    A question is forgotten once it is answered. So the only thing a visitor could learn is that
+    somebody asks the same question at this moment, because the answer comes a little sooner; it
+    also comes sooner if the server is less busy.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -71,7 +72,8 @@ class Queue:
     def answer(self, question: Hashable, work: Work[Value]) -> Value:
         """Return the answer to a question, computed by this thread or by another.
 
-        A call within a call is computed at once: its thread has a turn, and waiting could deadlock.
+        A call inside another call is computed at once, without waiting for a turn: the thread has
+        one already, and waiting for a second could deadlock.
         """
         if has_turn():
             (value,) = work.compute([work.request])
@@ -89,7 +91,7 @@ class Queue:
                 return call.answer.result()
 
     def _give_turns(self) -> None:
-        """Give free turns to the first calls of the queue, each with the calls that can join it."""
+        """Give each free turn to the first waiting call, and to the calls that can join it."""
         while self._free and self._waiting:
             first, *others = self._waiting
             batch, longest = [first], first.work.length
@@ -113,18 +115,18 @@ class Queue:
             with self._lock:
                 for call in batch:
                     del self._asked[call.question]
-                    call.answer.cancel()  # has no effect on a call that has an answer
+                    call.answer.cancel()  # does nothing if the call has its answer
                 self._free += 1
                 self._give_turns()
 
 
 def has_turn() -> bool:
-    """Return whether this thread is computing a call, so that its calls are nested."""
+    """Return whether this thread is computing a call; a call that it makes now is a nested one."""
     return getattr(_thread, "has_turn", False)
 
 
 def compute(batch: Sequence[Call], function: Callable[[Sequence], Iterable]) -> None:
-    """Compute calls in a batch, or one by one if that fails; set the answer or error of each."""
+    """Compute calls in a batch, or one by one if the batch fails; set their answers or errors."""
     try:
         requests = [call.work.request for call in batch]
         for call, value in zip(batch, function(requests), strict=True):

@@ -1,4 +1,4 @@
-"""Find a model by its key, shipped, own or from transformers; and its size, card and parity."""
+"""Find a model by its key (shipped, a visitor's own, or from transformers), and facts about it."""
 
 import sys
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ from headlight.pages.shared.state.wings import WINGS
 from headlight.pages.streamlit_fixes import ended_sessions
 
 # Each operation of a model releases Python's lock (the GIL), and gets it back only when another
-# thread's turn ends: with many visitors a call would spend most of its time waiting for that.
-TURN = 0.0005  # the longest turn in seconds while others wait; Python's default is 0.005
+# thread's turn ends. If turns were long, a call would mostly wait when there are many visitors.
+TURN = 0.0005  # seconds that a thread keeps the lock while others wait; Python's default is 0.005
 
 
 def reader(key: str | None = None) -> Reader:
     """Return the model with this key; without a key the model that the visitor has chosen.
 
-    Raise ValueError if it is not in memory.
+    Raise ValueError if the model is not in memory.
     """
     entry = models.chosen() if key is None else models.named(key)
     if entry.is_own:
@@ -45,12 +45,12 @@ def reader(key: str | None = None) -> Reader:
 
 
 def own_model(key: str) -> OwnReader:
-    """Return a model of this project's layers: a shipped one or a visitor's own."""
+    """Return a model built from this project's layers: a shipped one or a visitor's own."""
     return models.own_reader(key) if models.named(key).is_own else _shipped(key)
 
 
 def translator(key: str) -> Translator:
-    """Return a model of this project's layers; raise ValueError if it does not translate."""
+    """Return a model built from this project's layers; ValueError if it is not a translator."""
     model = own_model(key)
     if not isinstance(model, Translator):
         raise ValueError("This model only continues texts: choose another, such as a shipped one.")
@@ -69,11 +69,12 @@ def tune() -> None:
     ended_sessions.watch(session_ended)
 
 
-# A page calls this some 35 times; st.cache_resource would take a tenth of the run for that.
+# A page calls this some 35 times. With st.cache_resource these calls would take a tenth of the time
+# that the page needs.
 @cached(LRUCache(3), condition=Condition())
 def _shipped(key: str) -> OwnReader:
     tune()
-    # The first call may come in inference mode, but later gradients need weights made outside it.
+    # The first call may come in inference mode; gradients need weights that were made outside it.
     with st.spinner("Loading the model …"), torch.inference_mode(False):
         loaded = load(key)
     freeze()
@@ -88,7 +89,7 @@ def loading(key: str) -> int:
 
 
 def entry_of(name: str, loaded: Reader) -> CatalogEntry:
-    """Return the entry of a loaded model for lists on screen, with examples that it can read."""
+    """Return the record of a loaded model for the list of models, with examples it can read."""
     entry = library_entry(name, writes="cross" in loaded.shape.kinds)
     if not isinstance(loaded, OwnReader) or can_read(loaded, entry.examples[0]):
         return entry
@@ -116,14 +117,14 @@ def errors_explained() -> Iterator[None]:
 
 
 class Size(NamedTuple):
-    """The number of a model's parameters, and of the bytes that they take."""
+    """How many parameters a model has, and how many bytes of memory they take."""
 
     parameters: int
     bytes: int
 
 
 def size_of(key: str) -> Size:
-    """Return the size of a model; raise ValueError if it is not in memory."""
+    """Return the size of a model; raise ValueError if the model is not in memory."""
     weights = list(reader(key).model.parameters())
     return Size(
         sum(weight.numel() for weight in weights),
@@ -132,13 +133,16 @@ def size_of(key: str) -> Size:
 
 
 def card_of(key: str) -> Card:
-    """Return the model card, which is empty for a model without one."""
+    """Return a model's card (licence and page on the hub); an empty one if there is none."""
     entry = models.named(key)
     loaded = shelf().get(entry.name) if entry.is_library else None
     return loaded.card if loaded else Card()
 
 
 def parity_at_loading(key: str) -> Parity | None:
-    """Return how far a model's numbers were from the library's at loading; None if not measured."""
+    """Return how far a model's numbers were from those of transformers when it was loaded.
+
+    Return None if this was not measured.
+    """
     model = reader(key)
     return model.attached.parity if "own layers" in model.missing else None

@@ -1,4 +1,4 @@
-"""A run of a model: the plain values that determine its numbers, and the functions to get them."""
+"""A run of a model: plain values that determine its numbers, and functions that compute these."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from headlight.pages.shared.state import models
 if TYPE_CHECKING:
     from headlight.model.library.bert_reader import BertReader
 
-IN_FULL = 10_000_000  # weights; a run with more of them records only one site in full at a time
+IN_FULL = 10_000_000  # a run with more weights than this records one layer in full at a time
 AS_TRAINED = PositionEdit()
-LONGEST_WRITING = 64  # tokens, by default
+LONGEST_WRITING = 64  # by default a text has at most this many tokens
 BEAM = Strategy("beam")
 
 
@@ -38,9 +38,9 @@ class ModelRun:
     """A text and everything that determines how a model reads it.
 
     Without a `target`, a decoder next to an encoder reads the text that the model writes as
-    trained, also in a run with edits, so that runs with and without edits can be compared cell by
-    cell. `model` is by default the model that the visitor has chosen. Every access to a model that
-    is gone raises ValueError.
+    trained. A run with edits reads that text too, so that runs with and without edits can be
+    compared cell by cell. `model` is the key of the model, by default of the one that the visitor
+    has chosen. If the model is gone, whatever needs it raises ValueError.
     """
 
     sentence: str
@@ -51,7 +51,7 @@ class ModelRun:
     masked: tuple[int, ...] = ()  # indices of hidden tokens, from 0
     moved: tuple[PositionEdit, PositionEdit] = (AS_TRAINED, AS_TRAINED)  # of encoder and decoder
     model: str = field(default_factory=lambda: models.chosen().key)
-    strategy: Strategy = Strategy()  # how the model writes
+    strategy: Strategy = Strategy()  # how the model writes its text
     loading: int = field(default=0, init=False)  # tells apart models loaded under the same name
 
     def __post_init__(self) -> None:
@@ -63,7 +63,7 @@ class ModelRun:
 
     @property
     def is_common(self) -> bool:
-        """True if the model is the same for every visitor, and not a visitor's own."""
+        """True if the model is the same for all visitors, false if it is a visitor's own."""
         return not models.named(self.model).is_own
 
     @property
@@ -79,39 +79,43 @@ class ModelRun:
         )
 
     def trace(self) -> Trace:
-        """Return the recorded run, which must not be modified; a large run has only its weights.
+        """Return the record of this run; it must not be modified.
 
-        The residual stream may be missing: see `streamed`.
+        For a large run only the weights are recorded. The residual stream may be missing: see
+        `streamed`.
         """
         is_plain = not (self.target or self.pad_to or self.second or self.masked)
         if is_plain and self.is_as_trained and "cross" in self.reader.shape.kinds:
             decoding = decoded(self)
             if decoding.trace and sites_in_full(self, decoding.writing, None) is None:
-                return decoding.trace  # the very run that wrote the text
+                return decoding.trace  # the run in which the text was written
         return _traced(self, None)
 
     def streamed(self) -> Trace:
-        """Return `trace` with the residual stream, if the model shows it; do not modify it."""
+        """Return `trace` with the residual stream, if the model has a readable one.
+
+        It must not be modified.
+        """
         trace = self.trace()
         if trace.residual or "show the stream" in self.reader.missing:
             return trace
         return _streamed(self)
 
     def tokens(self) -> Trace:
-        """Return the trace as trained: every run over the same texts has its tokens."""
+        """Return the record of the run as trained. Its tokens are those of this run, too."""
         return self.as_trained.trace()
 
     def changes(self) -> RunEdits:
-        """Return the edits in the form that the model takes, for the tokens of this run."""
-        if self.is_as_trained:  # `tokens` below traces this run as trained
+        """Return this run's edits in the form that a model takes, with masks for its tokens."""
+        if self.is_as_trained:  # also ends a recursion: `tokens` below runs as trained
             return {}
         target = [token for token in self.tokens().target_tokens if not token.is_padding]
         return self.changes_of(0, len(target))
 
     def changes_of(self, more: int, target_length: int | None = None) -> RunEdits:
-        """Return the edits for a text `more` tokens longer than this run's; see `Edits.at_sites`.
+        """Return the edits for a text that is `more` tokens longer; see `Edits.at_sites`.
 
-        Edits that the model cannot carry out, of open cells or positions, are left out.
+        If the model cannot open cells or change positions, such edits are left out.
         """
         if self.is_as_trained:
             return {}
@@ -144,11 +148,11 @@ class ModelRun:
         return " / ".join(filter(None, (self.sentence, self.second)))
 
     def objective(self) -> Objective | None:
-        """Return the tokens whose likelihood effects are measured on; None if there are none."""
+        """Return the tokens on whose likelihood effects are measured; None if there are none."""
         return self.reader.objective(self.tokens())
 
     def record(self, site: Site) -> AttentionRecord:
-        """Return the full record of a site, with all stages; it must not be modified."""
+        """Return the full record of a layer's attention, which must not be modified."""
         trace = self.trace()
         return (trace if site in trace.attention else _traced(self, site)).attention[site]
 
@@ -164,7 +168,7 @@ def hiding(run: ModelRun, places: Collection[int]) -> ModelRun:
 
 @model_call("Reading …")
 def _traced(run: ModelRun, site: Site | None) -> Trace:
-    """Record a run; with many weights only one `site` is recorded in full, or none."""
+    """Return the record of a run. A large run records only the layer `site` in full, or none."""
     model = run.reader
     read = run.target
     if not read and "cross" in model.shape.kinds:
@@ -185,17 +189,17 @@ def _traced(run: ModelRun, site: Site | None) -> Trace:
 
 @model_call("Reading …")
 def _streamed(run: ModelRun) -> Trace:
-    """Run the model again, and return the trace with the residual stream."""
+    """Run the model again, and return the record of the run with the residual stream."""
     with errors_explained():
         return run.reader.streamed(run.trace(), run.changes())
 
 
 def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list[Site] | None:
-    """Return the sites to be recorded in full; None if all of them can be."""
+    """Return the layers to be recorded in full; None if the run is small enough for all."""
     shape = run.reader.shape
     heads = sum(layers * heads for layers, heads in shape.kinds.values())
     characters = max(len(run.texts), len(read if isinstance(read, str) else read.text))
-    # A token usually has two characters or more.
+    # The number of tokens is not known yet. Most tokens have at least two characters.
     longest = min(max(characters // 2, run.pad_to or 0), shape.max_positions)
     if heads * longest**2 <= IN_FULL:
         return None
@@ -204,14 +208,14 @@ def sites_in_full(run: ModelRun, read: str | Writing, site: Site | None) -> list
 
 @model_call()
 def masks_of(run: ModelRun) -> tuple[Tensor, Tensor, Tensor]:
-    """Return a translator's padding mask, look-ahead mask and both combined, for a run."""
+    """Return three masks of a translator for a run: padding, look-ahead, and both combined."""
     return translator(run.model).masks(run.trace())
 
 
 def written(run: ModelRun) -> Writing:
     """Return the text that a model writes for a run; it must not be modified.
 
-    Raise ValueError if it does not write.
+    Raise ValueError if the model writes no text.
     """
     return decoded(replace(run, target="") if run.target else run).writing
 
@@ -223,9 +227,9 @@ def is_written(run: ModelRun) -> bool:
 
 @model_call("Reading …")
 def reading_its_own(run: ModelRun) -> Trace:
-    """Record the logits, under this run's changes, over the text that the model writes as trained.
+    """Return a record with the logits of the changed model on the text that it writes as trained.
 
-    The tokens are passed on as written: splitting their text again could give other tokens.
+    The model reads the very tokens that it wrote: splitting their text could give other tokens.
     """
     own = written(run.as_trained)
     edits = run.changes_of(len(own.target_tokens))
@@ -241,8 +245,8 @@ def decoded(
 ) -> Work[Decoding]:
     """Return the text that a model writes, with every step; it must not be modified.
 
-    `strategy` is by default the run's. `forced` are the ids of tokens that the text begins with;
-    raise ValueError if it cannot.
+    `strategy` is by default the run's. The text begins with the token ids `forced`; ValueError if
+    it cannot.
     """
     strategy = strategy or run.strategy
     model, edits = run.reader, run.changes_of((longest or LONGEST_WRITING) + 1)
@@ -273,5 +277,5 @@ def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
 
 @model_call("Running transformers' own BertModel …")
 def measured_parity(run: ModelRun) -> Parity:
-    """Return how far the numbers of a BERT in this project's layers are from transformers' own."""
+    """Return how far a BERT built from this project's layers is from the one of transformers."""
     return cast("BertReader", run.reader).parity(run.sentence, run.second or None)

@@ -28,10 +28,10 @@ from headlight.model.library.loading import fetch_model, load_model
 from headlight.model.reader import Reader
 from headlight.pages.shared.runs import housekeeping, limits
 
-LOOK = 0.1  # seconds between two checks that a visitor still waits for the model
-GRACE = 5.0  # seconds that a model's reading has to end by itself once nobody waits
-LONGEST = 600.0  # seconds for reading a model
-MOST_LEFT = 3  # models that are still being read although nobody waits for them
+LOOK = 0.1  # seconds between two checks whether a visitor still waits for the model
+GRACE = 5.0  # seconds in which an unwanted reading may still end by itself
+LONGEST = 600.0  # the most seconds that reading a model may take
+MOST_LEFT = 3  # with this many readings that did not stop, no further model is read
 NONE = (
     "This server is shared, and its operator allows no other models. Run Headlight on your own "
     "computer to open any model."
@@ -40,7 +40,7 @@ NAMED = "Only models that the operator of this server allows can be opened here{
 WILD = re.compile(r"[*?\[]")
 
 Stage = Literal["begin", "download", "line", "reading"]
-MOST_WAITING = 10  # models waiting to be loaded, including those under way
+MOST_WAITING = 10  # the most models that may wait to be loaded or be loading
 MANY = "{count} models are being loaded already: try again in a few minutes."
 GONE = "{name} is not in memory. Load it to go on."
 STOPPED = "Loading {name} was stopped, since nobody waited for it. Load it again."
@@ -50,14 +50,15 @@ STUCK = (
     "again later, or restart Headlight."
 )
 _numbers = count(1)
-_reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # reads downloaded models
+_reading = JobQueue("reading", at_once=1, waiting=MOST_WAITING)  # reads one model at a time
 
 
 @dataclass(eq=False)
 class Loaded:
     """A model in memory; `number` tells it from models loaded earlier under the same name.
 
-    It stays while visitors have it in their lists (`held_by`) and no newer model needs its room.
+    The model stays in memory while a visitor has it in their list (`held_by`), unless a newer model
+    takes its place.
     """
 
     name: str
@@ -69,7 +70,7 @@ class Loaded:
 
 
 class LoadJob(Job[Loaded]):
-    """The loading of a model, which goes on as long as one of its visitors waits."""
+    """The job that loads a model; it goes on as long as a visitor waits for the model."""
 
     def __init__(self, shelf: Shelf, name: str) -> None:
         super().__init__(shelf.queue)
@@ -77,7 +78,7 @@ class LoadJob(Job[Loaded]):
         self.name = name
         self.stage: Stage = "begin"
         self.share = 0.0  # how much of the download is done, 0 to 1
-        self.reading: ReadJob | None = None  # the job that reads the model once it is downloaded
+        self.reading: ReadJob | None = None  # reads the downloaded model
         self.visitors: WeakSet[object] = WeakSet()
 
     @property
@@ -90,13 +91,13 @@ class LoadJob(Job[Loaded]):
         return "" if self.visitors else STOPPED.format(name=self.name)
 
     def progress(self, done: int, total: int) -> None:
-        """Note the download's progress; raise LoadingError if nobody waits. Threads call it."""
+        """Store how far the download is; raise LoadingError if no visitor waits for the model."""
         if why := self.neglected():
             raise LoadingError(why)
         self.stage, self.share = "download", min(1.0, done / max(total, 1))
 
     def work(self) -> Loaded:
-        """Load the model and put it on the shelf; forget this job even if it fails."""
+        """Load the model and add it to the models in memory; remove this job even if it fails."""
         try:
             loaded = self.load()
             self.shelf.put(loaded)
@@ -105,7 +106,7 @@ class LoadJob(Job[Loaded]):
             self.shelf.forget(self)
 
     def load(self) -> Loaded:
-        """Download the model if it is not here yet, then wait for its turn to be read.
+        """Download the model if this is needed, wait for its turn, and return it once it is read.
 
         A reading that does not end in time is abandoned, so that other models can be read.
         """
@@ -135,7 +136,7 @@ class LoadJob(Job[Loaded]):
 
 
 class ReadJob(Job[Reader]):
-    """The reading of a downloaded model into memory."""
+    """The job that reads a downloaded model into memory."""
 
     def __init__(self, loading: LoadJob, folder: str) -> None:
         super().__init__(_reading)
@@ -169,7 +170,7 @@ class Shelf:
 
     def __init__(self) -> None:
         self.loaded: LRUCache[str, Loaded] = LRUCache(limits.MODELS)  # opened by visitors
-        self.shown: dict[str, Loaded] = {}  # put here by the program in whose process the app runs
+        self.shown: dict[str, Loaded] = {}  # given by the program that the app runs in
         self.jobs: dict[str, LoadJob] = {}
         self.lock = Lock()
         self.queue = JobQueue("loading", at_once=MOST_WAITING, waiting=MOST_WAITING)
@@ -179,7 +180,7 @@ class Shelf:
             return self.shown.get(name) or self.loaded.get(name)
 
     def show(self, reader: Reader) -> str:
-        """Offer a model of this process to visitors until `hide`; return its name in lists."""
+        """Offer a model of the surrounding program until `hide` is called; return its name."""
         with self.lock:
             numbers = (f" {number}" if number > 1 else "" for number in count(1))
             names = (f"{reader.title}{number}, in memory" for number in numbers)
@@ -196,7 +197,8 @@ class Shelf:
         """Start to load a model, or join the job that already loads it; return the job.
 
         A visitor waits only for the model that they asked for last. Without a visitor the model is
-        loaded in any case. Raise LoadingError if it is not allowed, or too many are waiting.
+        loaded in any case. Raise LoadingError if the model is not allowed, or if too many models
+        wait to be loaded.
         """
         if not is_allowed(name):
             raise LoadingError(f"{name} cannot be opened. {rule()}")
@@ -218,7 +220,7 @@ class Shelf:
     def forget(self, job: LoadJob) -> None:
         with self.lock:
             del self.jobs[job.name]
-        housekeeping.released()  # a model that was replaced, and memory that loading used
+        housekeeping.released()  # the memory of loading, and of a model that was replaced
 
     def hold(self, name: str, visitor: object) -> None:
         if loaded := self.get(name):
@@ -226,7 +228,7 @@ class Shelf:
             loaded.was_held = True
 
     def leave(self, name: str, visitor: object) -> None:
-        """Note that a visitor took a model off their list; drop it if it is in nobody's list."""
+        """Record that a visitor removed a model from their list; drop it if no list has it now."""
         if loaded := self.get(name):
             loaded.held_by.discard(visitor)
         self.let_go()
@@ -252,9 +254,10 @@ def any_is_allowed() -> bool:
 
 
 def is_allowed(name: str) -> bool:
-    """Return whether a model may be opened, by its name on the hub or its folder.
+    """Return whether a model may be opened; `name` is its name on the hub or its folder.
 
-    Only the allowed folders are looked into, so that no answer reveals whether another file exists.
+    Files outside the allowed folders are not looked at, so that the answer never reveals whether
+    one exists.
     """
     if not limits.MODELS_ALLOWED:
         return not limits.is_shared()
@@ -274,7 +277,7 @@ def hub_patterns() -> list[str]:
 
 
 def rule() -> str:
-    """Return a sentence on which models may be opened, folders left out; empty if all may."""
+    """Return a sentence on which models may be opened, without folders; empty if all may be."""
     if not limits.MODELS_ALLOWED:
         return NONE if limits.is_shared() else ""
     return NAMED.format(names=": " + ", ".join(hub_patterns()) if hub_patterns() else "")
@@ -286,7 +289,7 @@ def fits(text: str, patterns: list[str]) -> bool:
 
 
 def real(pattern: str) -> str:
-    """Return a pattern of folders with symbolic links resolved before its first wild card."""
+    """Return a pattern of folders with symbolic links resolved up to its first wild card (*?[)."""
     wild = WILD.search(pattern)
     if wild is None:
         return os.path.realpath(pattern)

@@ -17,20 +17,20 @@ UNMASKED = "en-fr-unmasked"  # a small model that was trained without the look-a
 
 @st.cache_resource
 def recorded_training() -> Snapshots:
-    """Return the attention at steps of the shipped model's training; it must not be modified."""
+    """Return the attention recorded during the shipped model's training; do not modify it."""
     return Snapshots.from_file(FOLDER / "history.safetensors")
 
 
 class Cheat(NamedTuple):
-    """The results of a model trained without look-ahead mask: with and without a known target."""
+    """The results of a model trained without a look-ahead mask, with and without a known target."""
 
-    score: float  # the log-probability of the whole known target, all of which it sees
-    text: str  # the translation that it writes itself, with nothing to look ahead to
+    score: float  # the log-probability of the known target, all of which the model sees
+    text: str  # the translation that the model writes, with no later tokens to look at
 
 
 @model_call()
 def cheat(sentence: str, target: str) -> Cheat:
-    """Return how well the unmasked model copies a target, and what it writes without one."""
+    """Return how well the model without a mask copies a target, and what it writes without one."""
     model = translator(UNMASKED)
     score = trace_log_probabilities(model.trace(sentence, target)).sum().item()
     return Cheat(score, model.translate(sentence).text)

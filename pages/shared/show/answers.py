@@ -23,8 +23,8 @@ from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.showing import say
 from headlight.viz import CanvasPicture, measure_bars, probability_bars
 
-TOP = 8  # answers shown
-LONG = 40  # tokens whose probabilities are listed without scrolling
+TOP = 8  # how many answers are shown
+LONG = 40  # a list of more tokens than this scrolls
 LIST_HEIGHT = 720  # pixels
 PROBABILITIES = "Probability of each {each}"
 ALL_OF = {"label": "labels", "tag": "likeliest tags"}
@@ -39,23 +39,23 @@ def compare_answers(
 ) -> None:
     """Draw each token's probability and the model's predictions in two runs.
 
-    If there is neither, say so.
+    If the model has no such output, say so.
     """
     if not compare_outputs(before, after, labels, of=of) and not says_tokens(before):
         st.caption(NO_OUTPUT)
 
 
 def says_tokens(run: ModelRun) -> bool:
-    """Return whether a model's output is tokens, not classes, scores or an answer's positions."""
+    """Return whether a model outputs tokens, not classes, scores or the place of an answer."""
     return not {"write", "mask words"} <= {*run.reader.missing}
 
 
 def compare_outputs(
     before: ModelRun, after: ModelRun, labels: tuple[str, str], *, of: About
 ) -> bool:
-    """Draw the probabilities that can be compared in two runs, of one model or of two.
+    """Draw what can be compared of the outputs of two runs, of one model or of two.
 
-    The tokens' probabilities are drawn if both runs are measured on the same tokens, the models'
+    The probabilities of tokens are drawn if they are of the same tokens in both runs, the models'
     predictions if both answer the same question. Return whether anything can be compared.
     """
     measured, other = (measured_on(run) for run in (before, after))
@@ -70,7 +70,7 @@ def compare_outputs(
 def compare_choices(
     before: ModelRun, after: ModelRun, labels: tuple[str, str] = LABELS, *, of: About
 ) -> bool:
-    """Draw the predictions in two runs if both answer the same questions; return whether so."""
+    """Draw the predictions in two runs if both answer the same questions; return if they do."""
     pairs = asked_alike(before, after)
     if pairs and pairs[0][0].kind != "choice":
         compare_numbers((before, after), pairs, labels, of=of)
@@ -84,9 +84,9 @@ def compare_choices(
 
 
 def say_predictions(before: ModelRun, after: ModelRun) -> None:
-    """Say in one sentence how changes affected the predictions of a model that does not write.
+    """Say in one sentence how changes affected the predictions of a model that writes no text.
 
-    The scores follow the sentence. Without an objective to measure nothing is said.
+    The log-probabilities (or scores) follow. If nothing can be measured, nothing is said.
     """
     objective = before.objective()
     if before == after or "write" not in before.reader.missing or objective is None:
@@ -123,7 +123,7 @@ def of_choices(before: ModelRun, after: ModelRun, objective: Objective) -> str:
 
 
 def measured_on(run: ModelRun) -> list[str]:
-    """Return the texts of the tokens that effects are measured on in a run."""
+    """Return the texts of the tokens on whose likelihood effects are measured in a run."""
     objective = run.objective()
     if objective is None:
         return []
@@ -134,7 +134,7 @@ def measured_on(run: ModelRun) -> list[str]:
 
 
 def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Question]]:
-    """Return pairs of questions, one of each run, that are of the same kind."""
+    """Return the questions that both runs answer, as pairs: the first run's, the second run's."""
     first, second = (run.reader.questions(run.trace()) for run in (before, after))
     pairs = zip(first, second, strict=False)
     return [
@@ -145,7 +145,7 @@ def asked_alike(before: ModelRun, after: ModelRun) -> list[tuple[Question, Quest
 
 
 def without_place(question: Question) -> str:
-    """Return the words of a question without a token's number at the end."""
+    """Return the words of a question without the number of a token at their end."""
     return question.words.rstrip("0123456789")
 
 
@@ -181,7 +181,7 @@ def compare_probabilities(
         if len(tokens) > LONG:
             st.caption(f"There are {len(tokens)} tokens: scroll the list to see them all.")
         alone = {*before.reader.shape.kinds} == {"decoder"}
-        # The tokens of a prompt are read, not written: a list of written tokens begins after them.
+        # The model does not write the prompt, so the list of written tokens begins after it.
         first = begins.rows[0] + 2 if alone and begins else 1
         picture = probability_bars(bars, tokens, first=first)
         show(picture, "probabilities", of=of, what=what)
@@ -194,7 +194,7 @@ def compare_numbers(
     *,
     of: About,
 ) -> None:
-    """Draw all scores of a model, or the probability of each label, in two runs."""
+    """Draw all scores that a model gives, or the probability of each of its labels, in two runs."""
     runs = 1 if both[0] == both[1] else 2
     is_score = pairs[0][0].kind == "score"
     names = [both[0].reader.label(both[0].trace(), question, 1) for question, _ in pairs]
@@ -226,7 +226,7 @@ def compare_choice(
     key: str,
     of: About,
 ) -> None:
-    """Draw the likeliest answers in two runs, side by side if the answers are of the same kind."""
+    """Draw the likeliest answers in two runs; in one picture if both have the same answers."""
     what, runs = words_of(questions), 1 if both[0] == both[1] else 2
     asked = zip(labels[:runs], both, questions, strict=False)
     answers = {label: AnswersOfRun(run, question) for label, run, question in asked}
@@ -246,7 +246,7 @@ def compare_choice(
 
 
 class AnswersOfRun(NamedTuple):
-    """The probabilities of the answers to a question in a run."""
+    """The answers of a run to a question, with their probabilities."""
 
     run: ModelRun
     question: Question
@@ -263,7 +263,7 @@ class AnswersOfRun(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The joint result of this and later rows, if there is one, else the likeliest answer."""
+        """The answer of several questions together, if there is one, else the likeliest answer."""
         return self.question.together or self.texts(self.best[:1])[0]
 
     def texts(self, answers: Sequence[int]) -> list[str]:
@@ -271,13 +271,13 @@ class AnswersOfRun(NamedTuple):
         return [label(self.run.trace(), self.question, answer) for answer in answers]
 
     def of_hidden_word(self) -> str:
-        """Return a sentence on the probability of the hidden word here; empty if none is hidden."""
+        """Return a sentence on how probable the hidden word is; empty if no word is hidden here."""
         if not self.run.masked:
             return ""
         tokens = as_pieces(self.run.trace().source_tokens)
         masks = [token for token in tokens if token.role == "mask"]
         answer = masks[self.question.row].hides
-        if answer is None:  # the visitor typed the mask, so that it hides no word
+        if answer is None:  # a mask that the visitor typed hides no word
             return ""
         probabilities = self.probabilities
         rank = int((probabilities > probabilities[answer]).sum()) + 1
@@ -288,7 +288,7 @@ class AnswersOfRun(NamedTuple):
         )
 
     def is_comparable_to(self, other: AnswersOfRun) -> bool:
-        """Return whether the same index means the same answer in another run."""
+        """Return whether the answers with the same index are the same in another run."""
         if len(self.probabilities) != len(other.probabilities):
             return False
         shown = [*self.best, *other.best]
@@ -296,7 +296,7 @@ class AnswersOfRun(NamedTuple):
 
 
 def likeliest(answers: Mapping[str, AnswersOfRun]) -> CanvasPicture:
-    """Return bars of the likeliest answers in each run; the last run's answers come first."""
+    """Return bars with the likeliest answers of all runs; those of the last run come first."""
     each = list(answers.values())
     shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))
     bars = {label: as_array(run.probabilities[shown]) for label, run in answers.items()}

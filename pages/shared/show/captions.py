@@ -52,7 +52,7 @@ GLOSSARY = {
     "label smoothing": "Training for a probability of the right token that is a little below 1.",
     "dropout": "Setting numbers to 0 at random in training, so that none is relied on alone.",
 }
-# Terms that are everyday words too: only in brackets, as [value], are they explained.
+# Terms that are also everyday words. They are explained only in brackets, as in [value].
 AMBIGUOUS = {"key", "value", "score", "weight", "head", "gate", "mask", "loss"}
 CODE = re.compile(r"(`[^`]*`)")  # quoted code, in which no terms are explained
 
@@ -71,15 +71,18 @@ TERM = re.compile(
 def caption(words: str, told: set[str] | None = None) -> None:
     """Draw a caption whose terms show their meaning when hovered, focused or tapped.
 
-    Each term is marked where it first appears, unless it is in `told`, the terms explained already;
-    a term of `AMBIGUOUS` is marked only in brackets. Use this only for the app's own Markdown,
-    never for anything that a visitor typed.
+    Each term is marked where it first appears, unless it is in `told`, the terms that were already
+    explained nearby. A term of `AMBIGUOUS` is marked only in brackets. Use this only for the app's
+    own Markdown, never for anything that a visitor typed.
     """
     st.caption(marked(words, set() if told is None else told), unsafe_allow_html=True)
 
 
 def marked(words: str, told: set[str]) -> str:
-    """Return Markdown in which each term's first appearance is an HTML element with its meaning."""
+    """Return Markdown in which each term, where it first appears, is HTML that shows its meaning.
+
+    The terms are added to `told`.
+    """
 
     def element(match: re.Match[str]) -> str:
         words = match["marked"] or match["plain"]
@@ -107,7 +110,7 @@ def draw_glossary() -> None:
 def site_words(kind: Kind, layer: HeadChoice, head: HeadChoice | None = None) -> str:
     """Return the name of a layer, or of a head in it, such as “Encoder, layer 2, head 1”.
 
-    The arguments count from 0, the words from 1.
+    Layers and heads count from 0 in the arguments, and from 1 in the name.
     """
     words = [KINDS[kind], numbered("layer", layer)]
     if head is not None:
@@ -124,15 +127,15 @@ def names_site(words: str) -> bool:
 
 
 def edit_words(edits: Edits, briefly: bool = False) -> str:
-    """Return the edits in words, or `briefly` how many there are; empty if there are none."""
+    """Return the edits in words; if `briefly`, only how many of each kind. Empty if none."""
     return (", " if briefly else "; ").join(describe(edits, KINDS, briefly))
 
 
 def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
     """Return the labels of the queries and of the keys of a kind of attention.
 
-    In a decoder next to an encoder, the label of a query has the token that was read and the token
-    that follows it, in the model's own text or a given one.
+    In a decoder next to an encoder, the label of a query is “read → next”: the token that it reads,
+    and the next token of the text.
     """
     trace = run.trace()
     queries, keys = tokens_of(trace, kind)
@@ -146,7 +149,7 @@ def labels_of(run: ModelRun, kind: Kind) -> tuple[list[str], list[str]]:
 def labels_at_snapshots(
     snapshots: Snapshots, sentence: int, kind: Kind
 ) -> tuple[list[str], list[str]]:
-    """Return the labels of `labels_of` for a sentence recorded during a training."""
+    """Return labels as `labels_of` does, for a sentence recorded during a training."""
     queries, keys = snapshots.tokens(sentence, kind)
     if kind == "encoder":
         return queries, keys

@@ -1,4 +1,4 @@
-"""Maps whose cells can be clicked: a click opens the weight on another page, or closes the cell."""
+"""Maps whose cells can be clicked: a click shows the weight on another page, or closes the cell."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -36,14 +36,17 @@ from headlight.pages.shared.state.page import PAGES, shown
 from headlight.pages.shared.state.showing import showing
 from headlight.viz import CanvasPicture
 
-WEIGHT_BAR = "weight-bar"  # the key of the bar on the page Inside a head that names the weight
+WEIGHT_BAR = "weight-bar"  # the key of the bar with the weight on the page Inside a head
 
 CellAddress = tuple[Kind, int, int, int, int]  # kind, layer, head, query and key; numbers from 0
 OpenCell = Callable[[int, int], None]  # a callback that takes a query and a key, from 0
 
 
 def if_taken_apart(run: ModelRun, open_cell: OpenCell) -> OpenCell | None:
-    """Return `open_cell` if the model's weights can be taken apart and clicks may lead there."""
+    """Return `open_cell` if the page Inside a head can show the model's weights, else None.
+
+    Also return None on a slide, where clicks must not lead to another page.
+    """
     can = "take apart" not in run.reader.missing and showing().is_live()
     return open_cell if can else None
 
@@ -59,8 +62,8 @@ def attention_map(
 ) -> bool:
     """Draw a heatmap; for `of`, `what`, `riddle` and the return value see `show`.
 
-    A click on a cell calls `open_cell`, which may lead to another page; without it, a click shows
-    the cell's numbers.
+    A click on a cell calls `open_cell`, if given, which may lead to another page. Otherwise a click
+    shows the cell's numbers.
     """
     if not showing().is_live():
         picture, open_cell = picture.having(clickable=False), None
@@ -68,7 +71,7 @@ def attention_map(
 
     def pick() -> None:
         cell = picked(key)
-        # If the page differs, an earlier click has left this one.
+        # If another page is shown now, an earlier click has already led there.
         if open_cell and cell and shown() == page:
             open_cell(*cell)
 
@@ -78,14 +81,14 @@ def attention_map(
 
 
 def follow() -> None:
-    """Go to the page that a click asked for by `lead_to`; a callback itself cannot switch pages."""
+    """Go to the page that `lead_to` stored. Two steps, because a callback cannot switch pages."""
     clicked_on, leads_to = st.session_state.pop("follow", (None, ""))
-    if clicked_on and clicked_on == shown():  # otherwise the visitor has left that page
+    if clicked_on and clicked_on == shown():  # else the visitor has left the page of the click
         st.switch_page(PAGES[leads_to].file)
 
 
 def lead_to(page: str) -> None:
-    """Have `follow` go to the page with this key; a callback."""
+    """Store the key of the page to which `follow` then goes; a callback."""
     st.session_state.follow = shown(), page
 
 
@@ -100,9 +103,9 @@ def open_inside(
     target: str = "",
     summed_up: str = "",
 ) -> None:
-    """Open the page Inside a head at a cell of a run; all numbers count from 0. A callback.
+    """Open the page Inside a head at a weight of a run; all numbers count from 0. A callback.
 
-    `summed_up` names the mean or maximum that was clicked, if this cell is its largest weight.
+    If a mean or maximum was clicked, `summed_up` is its name, and the weight is the largest in it.
     """
     if not showing().is_live():
         return
@@ -116,9 +119,9 @@ def open_inside(
 
 
 def choose_clearest(run: ModelRun, site: Site, head: HeadChoice) -> None:
-    """Choose the clearest weight of a head, or of a summary, unless the visitor has chosen one.
+    """Choose the clearest weight of a head, mean or maximum, unless the visitor has chosen one.
 
-    If the app itself chose the present weight, for another head or text, it chooses again.
+    A weight that the app itself chose for another head or text is replaced.
     """
     trace = run.trace()
     picked, nothing = (chosen(QUERY), chosen(KEY)), (None, None)
@@ -144,19 +147,23 @@ def choose_for_visitor(trace: Trace, site: Site, head: HeadChoice, query: int, k
 
 
 def stands_for(cell: CellAddress, summed_up: str) -> None:
-    """Store the name of the mean or maximum whose largest weight this cell is; empty for none."""
+    """Store the name of the mean or maximum from which a weight was opened; empty for none."""
     st.session_state.stands_for = cell, summed_up
 
 
 def stood_for(cell: CellAddress) -> str:
-    """Return the name of the mean or maximum that this cell was opened from; empty for none."""
+    """Return the name of the mean or maximum from which a weight was opened; empty for none."""
     of, summed_up = st.session_state.get("stands_for", (None, ""))
     return summed_up if of == cell else ""
 
 
 @dataclass(frozen=True)
 class Closed:
-    """A cell that a click closed: words for it, the text read, the edits then, and the page."""
+    """What is known of a cell that a click closed.
+
+    `words` describe the cell, `read` is the result of `read_now`, `edits` are the edits after the
+    click, and `page` is the key of the page that was clicked on.
+    """
 
     words: str
     read: tuple[str, str, str]
@@ -172,9 +179,10 @@ def read_now() -> tuple[str, str, str]:
 def close_edge(
     kind: Kind, layers: Sequence[int] | None, query: int, keys: Sequence[int], words: str
 ) -> None:
-    """Close cells in all heads of some layers, or of all, and open the page Masks; a callback.
+    """Close the cells of a query and some keys in all heads, and open the page Masks; a callback.
 
-    The page Masks shows `words`, which describe what was closed.
+    The cells are closed in `layers`, or in all layers for None. The page Masks shows `words`, which
+    describe what was closed.
     """
     if not showing().is_live():
         return
@@ -184,7 +192,7 @@ def close_edge(
         for key in keys
     )
     before = edit_history.edits()
-    # The second click of a double click may arrive on the page Masks; it must add nothing.
+    # The second click of a double click may arrive after the first was handled; it adds nothing.
     if added := tuple(cell for cell in cells if cell not in before.cells):
         edits = replace(before, cells=(*before.cells, *added))
         edit_history.change(edits)
@@ -196,9 +204,9 @@ def close_edge(
 
 
 def way_back() -> None:
-    """Draw what a click on another page closed, with a button that goes back and opens it again.
+    """Draw which cell a click on another page closed, and a button that opens it again.
 
-    It is drawn as long as nothing else is changed.
+    The button also leads back to that page. Nothing is drawn once the text or the edits change.
     """
     closed: Closed | None = st.session_state.get("closed")
     now = read_now(), edit_history.edits()

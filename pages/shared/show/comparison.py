@@ -1,4 +1,4 @@
-"""A model's texts and scores as trained and with a visitor's changes, side by side."""
+"""A model's texts and scores, as trained and with a visitor's changes, side by side."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from headlight.viz.numbers import number_text
 TRAINED, CHANGED = "as trained", "with your changes"
 KEYS = ("trained", "changed")
 LABELS = (TRAINED, CHANGED)
-MUCH = 1.0  # nats; a text that loses more is called less likely
+MUCH = 1.0  # in nats; a text that loses more log-probability than this is called less likely
 MILLION = log(1e6)
-ROUNDING = 1e-4  # nats; adding in another order changes a text's sum by less than this
-SCORE_ROUNDING = 1e-5  # units of a score, which no softmax follows
+ROUNDING = 1e-4  # in nats; a smaller difference of two texts is only rounding
+SCORE_ROUNDING = 1e-5  # the same for a score of a model without a softmax
 OWN_UNIT = "The number that the model’s last layer gives, in the unit that it was trained on."
 NOTHING_ASKED = "Hide a word, or change the model, to see the effect."
 
@@ -46,7 +46,7 @@ def compare_texts(
 ) -> None:
     """Draw the texts that a model wrote in two runs, with the differences marked in each.
 
-    In file names and captions, `names` stand in for the labels, if given.
+    If `names` are given, files and their captions use them in place of the `labels`.
     """
     columns = st.columns(2, gap="medium") if in_columns else (st.container(), st.container())
     names = names or labels
@@ -59,12 +59,15 @@ def compare_texts(
 
 
 def last_wanted() -> str:
-    """Return the key of the second of both texts, or of the only one that a slide shows."""
+    """Return the key of the second text, or of the only text if a slide shows a single one."""
     return (list(filter(is_wanted, KEYS)) or KEYS)[-1]
 
 
 def first_pictures(unchanged: str) -> tuple[str, ...]:
-    """Return the pictures of a new slide: both texts, or a single one if they are equal."""
+    """Return the keys of a new slide's pictures: both texts, or only the changed one.
+
+    If the page draws no changed text, it is the picture with the key `unchanged`.
+    """
     if KEYS[1] not in drawn():
         return (unchanged,)
     return KEYS if KEYS[0] in drawn() else KEYS[1:]
@@ -82,7 +85,7 @@ def show_writing(
 ) -> None:
     """Draw a text that a model wrote, and mark the words that the `other` text does not have.
 
-    `what` is by default the label; see `show`.
+    `what` says in files what is drawn, by default the label.
     """
     framed = other is not None and bool(changed_places(writing, other))
     options = {"label": label, "explained": explained, "framed": framed}
@@ -104,10 +107,11 @@ def compare_writing(
     of: About,
     in_columns: bool = False,
 ) -> None:
-    """Draw the texts that a model writes in two runs, and the effect of the changes, if it writes.
+    """Draw the texts that a model writes in two runs, and how the changes affected the text.
 
-    By default the `labels` name the edits. A text that stays the same is drawn once. Call this
-    last: it takes longer than any other part of a page.
+    By default the `labels` name the edits. A text that stays the same is drawn once. For a model
+    that writes no text nothing is drawn. Call this last: it takes longer than any other part of a
+    page.
     """
     if "write" in before.reader.missing:
         return
@@ -121,7 +125,7 @@ def compare_writing(
         if after != before:
             say_outcome(before, after, cause)
             key, label = last_wanted(), f"{label} {labels[1]}, the same as trained"
-            if is_wanted(key):  # a slide lacks the sentence of `say_outcome`
+            if is_wanted(key):  # on a slide, which has no `say_outcome`
                 why = why_the_same(before, after)
                 label = f"{label}{why}. {scores_in_words(before, after)}".rstrip()
         if first.target_tokens == second.target_tokens:
@@ -135,15 +139,15 @@ def compare_writing(
 
 
 def with_edits(run: ModelRun) -> str:
-    """Return a label that names the edits of a run; without edits “with your changes”."""
+    """Return a label such as “with 2 heads off” for a run's edits, or “with your changes”."""
     words = edit_words(run.edits, briefly=True)
     return f"with {words}" if words else CHANGED
 
 
 def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
-    """Say in one sentence how changes affected the text that a model writes, and by how much.
+    """Say in one sentence how changes affected the text that a model writes, with the scores.
 
-    On the page, a `cause` comes first, such as "with positions of the encoder off".
+    A `cause`, such as "with positions of the encoder off", comes before the sentence on the page.
     """
     first, second = (written(run) for run in (before, after))
     the = "the" if cause else "The"
@@ -155,7 +159,7 @@ def say_outcome(before: ModelRun, after: ModelRun, cause: str = "") -> None:
 
 
 def why_the_same(before: ModelRun, after: ModelRun) -> str:
-    """Return why a text may stay the same under changes, as the end of a sentence, or nothing."""
+    """Return why a text may stay the same despite changes, as the end of a sentence, or ""."""
     if after == replace(before, edits=Edits(gates=after.edits.gates)):
         if objective := before.objective():
             what = objective.description.removeprefix("the log-probability of ")
@@ -186,13 +190,16 @@ def opens_later(cell: CellEdit) -> bool:
 
 
 def is_in(cell: CellEdit, run: ModelRun) -> bool:
-    """Return whether a run has the query and the key of a cell."""
+    """Return whether a run's texts are long enough to have the query and the key of a cell."""
     queries, keys = tokens_of(run.trace(), cell.kind)
     return cell.query < len(queries) and cell.key < len(keys)
 
 
 def scores_in_words(before: ModelRun, after: ModelRun) -> str:
-    """Return a sentence on the log-probability of the target in two runs; empty without one."""
+    """Return a sentence with the target's log-probability (or a score) in two runs.
+
+    The sentence is empty if nothing can be measured.
+    """
     if (objective := before.objective()) is None:
         return ""
     trained, now = scores_of(before, after, objective)
@@ -207,7 +214,7 @@ def score_of(run: ModelRun, objective: Objective) -> float:
 
 
 def scores_of(before: ModelRun, after: ModelRun, objective: Objective) -> tuple[float, float]:
-    """Return the scores of two runs; scores that differ only by rounding are made equal."""
+    """Return the scores of two runs; if they differ only by rounding, return the first twice."""
     first, second = score_of(before, objective), score_of(after, objective)
     least = SCORE_ROUNDING if objective.is_score else ROUNDING
     return (first, first) if abs(first - second) < least else (first, second)
@@ -218,10 +225,10 @@ def lost_in(before: ModelRun, after: ModelRun, objective: Objective) -> float:
 
 
 def compare_scores(before: ModelRun, after: ModelRun) -> None:
-    """Show the log-probability of the target, or the score, with changes and as trained.
+    """Draw the log-probability of the target, or the score, with changes and as trained.
 
-    If nothing can be measured, show the mean change of the last hidden states instead; before any
-    change, a model that fills in words shows what to do first.
+    If nothing can be measured, draw the mean change of the last hidden states instead. Before any
+    change, draw a hint to hide a word, if the model fills in words.
     """
     objective, changed = before.objective(), before != after
     if objective is None:
@@ -237,7 +244,7 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
     arrow, color = ("up", "normal") if now > trained else ("down", "inverse")
     if now == trained:
         arrow = color = "off"
-    # The arrow is set here, since Streamlit recognises only an ASCII minus sign.
+    # Streamlit would draw the arrow by the sign, but knows only an ASCII minus, not “−”.
     st.metric(
         objective.description.capitalize(),
         number_text(now) if objective.is_score else f"{number_text(now)} nats",
@@ -249,6 +256,6 @@ def compare_scores(before: ModelRun, after: ModelRun) -> None:
 
 
 def change_of_states(before: ModelRun, after: ModelRun) -> float:
-    """Return the mean change of the last hidden states, relative to their length."""
+    """Return the mean change of the last hidden states, as a share of their length."""
     usual, states = (list(run.trace().outputs.values())[-1] for run in (before, after))
     return ((states - usual).norm(dim=-1) / usual.norm(dim=-1)).mean().item()

@@ -1,4 +1,4 @@
-"""The warning that a translation may be wrong, and the offer of a likelier one by a beam."""
+"""The warning that a translation may be wrong, and the offer of a likelier one by beam search."""
 
 from dataclasses import replace
 from math import exp
@@ -40,14 +40,14 @@ WHY = {
 }
 LIMITS = "The model's limits"
 LIKELIER = "A beam of {size} finds a text that is {times} times as likely for the model: “{text}”"
-MANY = 1_000  # from this many times on, the exact number is not shown
-LONGEST_WORD = 40  # characters shown of a word
+MANY = 1_000  # a text more than this many times as likely is called “more than 1,000”
+LONGEST_WORD = 40  # how many characters of a word are shown
 
 
 def warn(run: ModelRun) -> None:
-    """Say why the shipped model's translation may be wrong, if there is a sign that it is.
+    """Draw a warning if there is a sign that the shipped model's translation is wrong.
 
-    The signs are taken from the model as trained, without the visitor's changes.
+    The translation examined is that of the model as trained, without the visitor's changes.
     """
     if run.model != DEFAULT:
         return
@@ -61,10 +61,10 @@ def warn(run: ModelRun) -> None:
 
 
 def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
-    """Show in `place` the text that a beam writes, if the shipped model finds it clearly likelier.
+    """Draw in `place` the text that beam search writes, if it is clearly likelier for the model.
 
-    Call this after the pictures, because a beam takes longer. Slides leave it out. While others
-    wait for the model, only a stored result is shown.
+    This is only for the shipped model, and not on slides. Call it after the pictures, because beam
+    search takes longer. While other visitors wait for the model, only a stored result is shown.
     """
     is_default = run.model == DEFAULT and run.is_as_trained and run.strategy != BEAM
     if not is_default or showing().scene() is not None:
@@ -87,14 +87,14 @@ def offer_likelier(run: ModelRun, place: DeltaGenerator) -> None:
 
 
 def watch_the_beam() -> None:
-    """Choose the beam, and go to the page Decoding; a callback."""
+    """Choose beam search, and go to the page Decoding; a callback."""
     options = {option: getattr(BEAM, option) for option in BEAM.method.options}
     st.session_state.update(options, strategy=BEAM.strategy)
     lead_to("decoding")
 
 
 def why(doubt: Doubt) -> str:
-    """Return the warning for a sign of a wrong translation, as a sentence."""
+    """Return the warning, a sentence, for a sign that a translation is wrong."""
     number = exp(doubt.number) if doubt.sign == "unsure" else doubt.number
     what = doubt.what if len(doubt.what) <= LONGEST_WORD else f"{doubt.what[:LONGEST_WORD]}…"
     words = WHY[doubt.sign].format(what=what, number=number)

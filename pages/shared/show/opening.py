@@ -22,11 +22,11 @@ from headlight.viz.arrays import as_floats
 
 LEAST = 0.3  # the smallest weight that is clear enough to begin with
 LETTERS = 4  # words of this length or more usually carry meaning
-APART = 2  # smallest distance in tokens: many heads look at neighbours, whatever the words
+APART = 2  # the smallest distance in tokens: many heads look at neighbours, whatever the words are
 
 
 class ClearWeight(NamedTuple):
-    """The place of a weight that needs no explanation; all numbers count from 0."""
+    """The address of a weight that is easy to understand; all numbers count from 0."""
 
     kind: Kind
     layer: int
@@ -36,9 +36,10 @@ class ClearWeight(NamedTuple):
 
 
 def open_on_a_telling_head() -> None:
-    """Once in a session, choose an example and a head with a clear weight, if nothing is chosen.
+    """Choose an example and a head with a clear weight, for a visitor who has chosen nothing.
 
-    A link counts as a choice. Examples with a known pair of related words are tried first.
+    This is done once in a session, and not if a link was opened. Examples with a known pair of
+    related words are tried first.
     """
     if showing().scene() is not None or st.session_state.get("opened"):
         return
@@ -57,10 +58,10 @@ def open_on_a_telling_head() -> None:
 
 
 def opening(trace: Trace) -> ClearWeight | None:
-    """Return the place of the largest weight between two meaningful words of a text.
+    """Return the address of the largest weight between two meaningful words of a text.
 
-    If the text has a pair of words that is known to be related, only this pair counts. Return None
-    if no head gives such a key a weight of at least `LEAST` and the largest of its row.
+    If the text has a pair of words that is known to be related, only this pair is looked at. The
+    weight must be the largest of its row and at least `LEAST`. Return None if there is none.
     """
     kind: Kind = "encoder" if trace.source_tokens else "decoder"
     tokens = as_pieces(trace.source_tokens or trace.target_tokens)
@@ -78,14 +79,14 @@ def opening(trace: Trace) -> ClearWeight | None:
 
 
 def telling_rank(sentence: str) -> int:
-    """Return the index in `TELLING` of a sentence's pair of words; its length if there is none."""
+    """Return the index in `TELLING` of a pair of words in a sentence, or len(TELLING) if none."""
     words = sentence.rstrip(".").split()
     ranks = (rank for rank, pair in enumerate(TELLING) if {*pair} <= {*words})
     return next(ranks, len(TELLING))
 
 
 def telling_pairs(texts: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield query and key of each pair of meaningful words; in `texts`, word pieces are empty."""
+    """Yield the query and key of each pair of meaningful words; `texts` has "" for word pieces."""
     for query, key in TELLING:
         if {query, key} <= {*texts}:
             yield texts.index(query), texts.index(key)

@@ -1,4 +1,4 @@
-"""The pictures of all heads of a run and of one head in large, for every page that shows heads."""
+"""The pictures of all heads of a run, and of one head enlarged, for every page that has them."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
@@ -41,14 +41,15 @@ from headlight.viz.arrays import as_levels, in_bytes
 SELECTION = "grid-selection"
 KEY = "architecture"
 WIDTH = 96  # pixels
-ALL_LINES = "none"  # the value of `LIT` with which no token is pinned
+ALL_LINES = "none"  # the value of the choice `LIT` if no token is pinned
 
 
 def with_summaries(layers: Sequence[np.ndarray]) -> np.ndarray:
     """Return the weights of each layer's heads, followed by their mean and maximum.
 
     The result (layers, H + 2, Q, K) is filled layer by layer from arrays (H, Q, K), because copies
-    would take gigabytes on long texts. If the weights of any layer are bytes, all become bytes.
+    would take gigabytes for long texts. If any layer's weights are stored as bytes, so is the
+    result.
     """
     heads, queries, keys = layers[0].shape
     rounded = any(map(in_bytes, layers))
@@ -74,9 +75,9 @@ def all_heads(
 ) -> None:
     """Draw a small map of every head, and of each layer's mean and maximum.
 
-    `maps` are (layers, H + 2, Q, K). Each `group` of heads in turn shares its keys and values.
-    Heads in `off`, by layer and head, are pale. `selection` marks the selected map. For `of` and
-    `what` see `show`. The maps are hidden while a riddle is open: they would give the answer.
+    `maps` are (layers, H + 2, Q, K). Every `group` neighbouring heads share keys and values. Heads
+    in `off`, as (layer, head), are pale. `selection` marks the selected map. For `of` and `what`
+    see `show`. The maps are hidden while a riddle is to be guessed: they would give the answer.
     """
     heads = range(maps.shape[1] - len(SUMMARIES))
     columns = [*(f"head {head + 1}" for head in heads), *SUMMARIES]
@@ -85,7 +86,7 @@ def all_heads(
     grid = head_grid(maps, query_tokens, key_tokens, **options)
 
     def to_keep() -> CanvasPicture:
-        """Return the picture of all heads with the chosen head selected."""
+        """Return the picture to be saved: all heads, with the chosen head marked."""
         layer, place = chosen(LAYER), [*heads, *SUMMARIES].index(chosen(HEAD))
         selected = None if layer in SUMMARIES else (layer, place)
         return grid.having(linked=False, selected=selected)
@@ -100,10 +101,10 @@ def all_heads(
 
 
 def selection(selected: tuple[int, int] | None, open_map: Callable[[int, int], None]) -> None:
-    """Mark the selected map of `all_heads`, and call `open_map` with a clicked one.
+    """Mark the selected map of `all_heads`, and call `open_map` when a map is clicked.
 
-    Maps are given by layer and column, from 0. Draw this in the section that a choice reruns; the
-    maps themselves can be outside it.
+    A map is given by its layer and column, from 0. Call this in the part of the page that a choice
+    redraws; the maps themselves can be outside this part.
     """
     show(selected_map(selected), SELECTION, lambda: open_map(*picked(SELECTION)))
 
@@ -126,8 +127,8 @@ def large_heatmap(
     """Draw a head's weights (Q, K) as a heatmap, with one cell `framed` if wanted.
 
     For `of`, `what`, `riddle` and the return value see `show`; `below` draws the text below the
-    heatmap. A click on a cell calls `open_cell`, if given. `behind`, for means or maxima of several
-    weights, is explained at `attention_heatmap`; `name` is what a cell's number is called.
+    heatmap. A click on a cell calls `open_cell`, if given. For `behind`, used for means and maxima,
+    see `attention_heatmap`; `name` says what a cell's number is, such as “weight”.
     """
     cells = {"maximum": None if chosen(OWN_SCALE) else 1.0, "blocked": blocked, "behind": behind}
     cells |= {"name": name, "clickable": open_cell is not None, "framed": framed}
@@ -151,7 +152,7 @@ def large_lines(
     riddle: Callable[[], Riddle] | None = None,
     below: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Draw a head's weights (Q, K) as lines; if a token is `lit`, only the lines of that token.
+    """Draw a head's weights (Q, K) as lines; if `lit` names a token, only this token's lines.
 
     For `of`, `what`, `riddle` and the return value see `show`; `below` draws the text below.
     """
@@ -177,11 +178,11 @@ def large_text(
     riddle: Callable[[], Riddle] | None = None,
     below: Callable[[], None] = lambda: None,
 ) -> bool:
-    """Draw a head's weights (Q, K) in running text, with the shades of the token `lit` if any.
+    """Draw a head's weights (Q, K) as shades of running text: those of the token `lit`, if any.
 
-    `words` numbers the words of the queries and of the keys; without `key_tokens` there is one
-    text. For `of`, `what`, `riddle` and the return value see `show`; `below` draws what is said
-    below it.
+    `words` has the number of each query's word and of each key's word. If `key_tokens` is None,
+    queries and keys are one text. For `of`, `what`, `riddle` and the return value see `show`;
+    `below` draws the words below the text.
     """
     options = {"words": words[0], "key_words": words[1], "lit": lit, "keeps": allows(CLICKS)}
     text = attention_text(weights, query_tokens, key_tokens, **options)
@@ -194,7 +195,7 @@ def large_text(
 
 
 def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | None:
-    """Return the side and the index, from 0, of the pinned token; None if no token is pinned."""
+    """Return "query" or "key" and the pinned token's index, from 0; None if none is pinned."""
     if chosen(LIT) in ("", ALL_LINES):
         return None
     letter, index = chosen(LIT)[0], int(chosen(LIT)[1:]) - 1
@@ -203,15 +204,15 @@ def lit_among(queries: Sequence[str], keys: Sequence[str]) -> tuple[str, int] | 
 
 
 def light(token: tuple[str, int] | None) -> None:
-    """Pin a token, given by side and index from 0, or with None show all lines; a callback."""
+    """Pin a token, given as ("query" or "key", index from 0); None unpins it. A callback."""
     put(LIT, f"{token[0][0]}{token[1] + 1}" if token else ALL_LINES)
 
 
 def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
-    """Draw the model's stacks of layers with the chosen one marked; a click chooses another.
+    """Draw a small map of the model's layers, with the chosen one marked; a click chooses another.
 
-    `kind` is the page's choice of a kind of attention. In a `linked` drawing the page's `selection`
-    determines which layer is marked.
+    `kind` is the page's choice of a kind of attention. If `linked` is true, the browser marks the
+    layer of the map that `selection` marks.
     """
     layer = None if chosen(LAYER) in SUMMARIES else chosen(LAYER)
     layers = {each: count for each, (count, _) in reader().shape.kinds.items()}
@@ -221,7 +222,7 @@ def where_in_the_model(kind: Choice, *, linked: bool = False) -> None:
 
 
 def go_to_block(kind: Choice) -> None:
-    """Choose the block that was clicked; a callback."""
+    """Choose the kind of attention and the layer that were clicked; a callback."""
     there, layer = picked(KEY)
     if there != chosen(kind):
         put(LIT, "")

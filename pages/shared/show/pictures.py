@@ -1,4 +1,4 @@
-"""Draw pictures and charts on a page, with their menus for saving, and read their clicks."""
+"""Draw pictures and charts on a page, with menus that save them, and read clicks in them."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 
     from headlight.pages.shared.show.riddle import Riddle
 
-STAGED = 740, 480  # widths in pixels of a chart on a slide: alone, and next to others
+STAGED = 740, 480  # pixels: the width of a chart on a slide, alone, and next to other pictures
 LETTERS = ("font", "xaxis_tickfont", "yaxis_tickfont", "xaxis_title_font", "yaxis_title_font")
 # The height and the font sizes of a Plotly table on a slide, in pixels.
 STAGED_TABLE = {"height": 480} | {f"{letters}_size": 18 for letters in LETTERS}
-TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's templates by theme
+TEMPLATES = {"light": "plotly", "dark": "plotly_dark"}  # Plotly's template for each theme
 
 
 @cache
 def component(part: Part) -> Callable:
-    """Return the Streamlit component of a browser part; the page must have loaded the library."""
+    """Return the Streamlit component that draws a part in the browser; see `load_library`."""
     name = library.component_name(part.name)
     return components.component(name, html=part.markup(), js=library.loader())
 
@@ -53,7 +53,7 @@ def component(part: Part) -> Callable:
 def library_component() -> Callable:
     """Return the component that loads the code of all browser parts into a page."""
     address = published(library.global_name(), library.library())
-    if limits.GUEST:  # relative to the page: a notebook's proxy may have removed the path before it
+    if limits.GUEST:  # relative to the page, because a notebook's proxy may add a path in front
         address = f".{address}"
     return components.component("headlight_library", js=library.bringer(address))
 
@@ -76,20 +76,20 @@ def show(
     tells: bool = False,
     changes: bool = False,
 ) -> bool:
-    """Draw a picture and return True; `on_pick` runs after a click in it.
+    """Draw a picture and return True; `on_pick` is called after a click in it.
 
-    In a class, the click counts only if the teacher left clicks in pictures open; for a picture
-    that `changes` the model, changes may be open instead.
+    A teacher can close clicks in pictures to a class; then `on_pick` is not called. If a click
+    `changes` the model, it is still called unless changes are closed too.
 
-    With `of`, the subject of the picture, it can be saved; `what` says what it shows. The file has
-    the picture that `to_keep` returns, if given.
+    If `of` is given, a visitor can save the picture: `of` describes the model and its texts, `what`
+    the picture. The file has the picture that `to_keep` returns, if given.
 
-    Return False if the picture is not drawn yet: because a `riddle` about it, or about the pictures
-    with the keys `riddle_of`, must be guessed first, or because it `tells` the answer to the riddle
-    about another picture.
+    Return False if the picture is not drawn yet. Either a `riddle` about it (or about the pictures
+    with the keys `riddle_of`) must be guessed first, or the picture `tells` the answer to the
+    riddle about another picture.
     """
     if riddle:
-        ask = cache(riddle)  # it draws a choice
+        ask = cache(riddle)  # called once: a second call would draw its choice again
         asked = [wing.asks((key, *riddle_of), ask, of, what) for wing in WINGS]
         if any(asked):
             return False
@@ -147,7 +147,7 @@ def show_plotly(figure: go.Figure, key: str, *, of: About, what: str) -> None:
 def show_altair(chart: AltairChart, key: str, *, of: About, what: str) -> None:
     """Draw an Altair chart, which can be saved with its numbers; for `of` see `show`."""
     options: dict[str, Any] = {}
-    if is_wanted(key):  # the browser enlarges slides: a width measured there is too large
+    if is_wanted(key):  # a fixed width, because the browser enlarges slides
         options["width"] = "content"
         chart = chart.properties(width=STAGED[len(showing().keys()) > 1])
     with place(key, (of, what)), st.container(key=f"chart-{key}", horizontal_alignment="center"):
@@ -166,7 +166,7 @@ def show_table(
 ) -> None:
     """Draw a table whose `numbers` can be saved; for `of` see `show`.
 
-    The `options` are those of Streamlit's tables.
+    The `options` are passed on to `st.dataframe`.
     """
     with st.container(key=f"chart-{key}"):
         st.dataframe(table, key=key, **options)
@@ -179,7 +179,7 @@ def show_table(
 
 
 def offer(picture: Picture) -> None:
-    """Draw the menu that saves a chart; our own pictures contain theirs."""
+    """Draw the menu that saves a chart. Pictures of this project have a menu inside them."""
     key = f"save-{picture.key}"
     draw_menu(menu_of(picture, css_class(f"chart-{picture.key}")), key, picture.key)
 
@@ -190,7 +190,7 @@ def draw_menu(menu: CanvasPicture, key: str, picture_key: str) -> None:
 
 
 def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
-    """Return the menu that saves a picture; for a chart, `of` is the selector of its container."""
+    """Return the menu that saves a picture; for a chart, `of` is its container's CSS selector."""
     return save_menu(
         picture.of.file_name(picture.what),
         picture.of.caption(picture.what),
@@ -207,7 +207,7 @@ def menu_of(picture: Picture, of: str | None = None) -> CanvasPicture:
 def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
     """Return a callback that requests the file chosen in a menu.
 
-    It refers to no picture, so that the session does not keep the numbers.
+    The callback does not refer to the picture: else the session would keep all its numbers.
     """
 
     def ask() -> None:
@@ -217,7 +217,10 @@ def asking(picture_key: str, menu_key: str) -> Callable[[], None]:
 
 
 def once(key: str, name: str, act: Callable[[], None]) -> Callable[[], None]:
-    """Return a callback that acts once on each answer of a browser part, which repeats answers."""
+    """Return a callback that calls `act` only for new answers of a picture, not for repeated ones.
+
+    The browser sends an answer, such as a click, again with the answers that follow it.
+    """
 
     def acts() -> None:
         if new_answers(key, name, once):
@@ -232,23 +235,23 @@ def css_class(key: str) -> str:
 
 
 def picked(key: str, name: str = "picked") -> Any:
-    """Return the last click's answer of the picture with this key; None if there was no click."""
+    """Return what the last click in the picture with this key answered; None without a click."""
     answer = st.session_state.get(key, {}).get(name)
     return answer["answers"][-1][1] if answer else None
 
 
 def all_picked(key: str) -> list[Any]:
-    """Return the answers of all clicks in a picture since the previous call, in order.
+    """Return what all clicks in a picture since the previous call answered, in order.
 
-    Use it where every click counts: a part answers with all clicks of the last seconds.
+    Use this if every click counts, not only the last: the browser may send several at once.
     """
     return new_answers(key, "picked", all_picked)
 
 
 def new_answers(key: str, name: str, by: Callable) -> list[Any]:
-    """Return the answers of a part since the previous call `by` the same function, in order.
+    """Return a picture's answers since the previous call `by` the same function, in order.
 
-    The list is empty if the part is no longer on the page.
+    The list is empty if the picture is no longer on the page.
     """
     if (answer := st.session_state.get(key, {}).get(name)) is None:
         return []
@@ -264,7 +267,10 @@ def row_of(label: str, vector: Tensor) -> Row:
 
 
 def embedding_rows(record: EmbeddingRecord, token: int) -> list[Row]:
-    """Return, as rows, the vectors that add up to a token's input to the first layer, if known."""
+    """Return rows with the vectors whose sum is a token's input to the first layer.
+
+    If they are not known, return one row with the input itself.
+    """
     states = record.states[0, token]
     if record.tokens is None:
         return [row_of("embedding", states)]

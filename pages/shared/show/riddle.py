@@ -1,4 +1,4 @@
-"""Riddles: questions about a picture that is hidden until the visitor has guessed."""
+"""Riddles: each asks a question about a picture, which is hidden until the visitor has guessed."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from headlight.viz import CanvasPicture
 from headlight.viz.numbers import number_text
 
 QUESTION = "question-"
-NO_GUESS = -1  # the guess of a visitor who asked for the answer
+NO_GUESS = -1  # stands for a visitor who asked for the answer without a guess
 CHOICES = (GUESS, GUESS_ROW)
 
 
@@ -28,9 +28,10 @@ class Riddle:
     """A question that is asked about a picture before it is drawn.
 
     `asks` is the question. `options` are the short texts of the possible guesses, `names` their
-    names in a sentence, and `told` their numbers in words. `right` are the indices of the right
-    options, and `finds` begins the answer, such as: “it” looks most at. Options that are heads have
-    empty texts and are drawn as `boards`: a label, and how many layers and heads.
+    names in a sentence, and `told` the number of each, such as “weight 0.31”. `right` are the
+    indices of the right options, and `finds` is the beginning of the answer, such as: “it” looks
+    most at. If the options are heads, their texts are empty and they are drawn as tables: `boards`
+    has for each kind of attention a label, the number of layers, and the number of heads.
     """
 
     asks: str
@@ -42,7 +43,7 @@ class Riddle:
     boards: Sequence[tuple[str, int, int]] = ()
 
     def verdict(self, guess: int) -> str:
-        """Return a sentence with the answer, and with the guess unless it is `NO_GUESS`."""
+        """Return a sentence with the right answer, and with the guess unless it is `NO_GUESS`."""
         best = guess if guess in self.right else self.right[0]
         answer = f"{self.finds} {self.names[best]}, {self.told[best]}."
         if guess == NO_GUESS:
@@ -54,15 +55,15 @@ class Riddle:
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdict on no guess, followed by the verdict on each guess."""
+        """First the answer without a guess, then the verdict on each possible guess."""
         return [self.verdict(guess) for guess in (NO_GUESS, *range(len(self.options)))]
 
 
-Question = tuple[CanvasPicture, Sequence[str]]  # the picture that asks a riddle, and the verdicts
+Question = tuple[CanvasPicture, Sequence[str]]  # the picture with the question, and the `verdicts`
 
 
 def question_key(key: str) -> str:
-    """Return the key of the question about the picture with this key."""
+    """Return the key of the question that is asked about the picture with this key."""
     return f"{QUESTION}{key}"
 
 
@@ -71,18 +72,21 @@ def is_question(key: str) -> bool:
 
 
 def is_open(key: str) -> bool | None:
-    """Return whether the riddle about a picture is still to be guessed; None without a riddle."""
+    """Return whether the riddle about a picture is still to be guessed; None if there is none."""
     return drawn().get(question_key(key))
 
 
 def row_asked_about(rows: int, first: int = 0) -> int:
-    """Return the index of the row that a riddle is about: the chosen one, or else `first`."""
+    """Return the index of the row that a riddle is about: the chosen row, by default `first`."""
     row = chosen(GUESS_ROW)
     return first if row is None else min(row, rows - 1)
 
 
 def choose_row(tokens: Sequence[str], first: int = 0, **more: Any) -> int:
-    """Draw the choice of the token that a riddle is about, by default `first`; return its index."""
+    """Draw the choice of the token that a riddle is about; return the token's index.
+
+    By default it is the token with the index `first`.
+    """
     put(GUESS_ROW, row_asked_about(len(tokens), first))
     return choose_token(GUESS_ROW, tokens, **more)
 
@@ -97,7 +101,7 @@ def most_looked_at(
 ) -> Riddle:
     """Draw the choice of a query; return a riddle that asks which visible key it looks at most.
 
-    `weights` are (Q, K), `where` names the head, and `first` is the default row.
+    `weights` are (Q, K), `where` names the head, and `first` is the index of the default query.
     """
     row = choose_row(queries, first, on_change=partial(put, LIT, ""))
     query = told_apart(queries)[row]
@@ -121,10 +125,11 @@ def stays_first(
     probabilities: np.ndarray,
     settled: np.ndarray,
 ) -> Riddle:
-    """Draw the choice of a token; return a riddle on the layer at which its next word is settled.
+    """Draw the choice of a token; return a riddle: from which layer on is its next word likeliest?
 
     `words` are the likeliest next words by layer and token, with their `probabilities` (L, T).
-    `settled` (T,) has the right answers: the layer from which on the last layer's word stays first.
+    `settled` (T,) has the right answers: the index of the first layer from which on the word that
+    the last layer finds likeliest is the likeliest.
     """
     row = choose_row(read)
     after, first = told_apart(read)[row], [line[row] for line in words]
@@ -149,9 +154,9 @@ def which_head(
     *,
     least: bool = False,
 ) -> Riddle:
-    """Return a riddle that asks which head has the largest of `numbers`, or the `least`.
+    """Return a riddle that asks which head has the largest number, or if `least` the smallest.
 
-    `numbers` are (layers, heads) by kind; `told` returns a number in words.
+    `numbers` are (layers, heads) by kind of attention; `told` turns a number into words.
     """
     flat = np.concatenate([values.ravel() for values in numbers.values()])
     heads = heads_of(numbers)
@@ -167,7 +172,10 @@ def which_head(
 
 
 def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = "nats") -> Riddle:
-    """Return a riddle that asks without which head a measure falls most; `effects` say it."""
+    """Return a riddle that asks without which head a measure falls most.
+
+    `effects` has the change of the measure without each head: (layers, heads) by kind.
+    """
     asks = f"Which head matters most: without which one does {measure} fall most?"
     told = partial(number_text, signed=True)
     finds = "most is lost without"
@@ -175,7 +183,7 @@ def least_without(effects: Mapping[Kind, np.ndarray], measure: str, unit: str = 
 
 
 def places_of_most(numbers: np.ndarray) -> list[int]:
-    """Return the indices of all largest numbers; NaN counts as the smallest."""
+    """Return the indices of the largest number, several if they are equal; NaN is smallest."""
     known = np.nan_to_num(numbers, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
     return np.flatnonzero(known == known.max()).tolist()
 

@@ -1,4 +1,4 @@
-"""Save a picture: name and caption of its files, and the files that the browser cannot make."""
+"""Save a picture: the name and caption of its files, and files that the browser cannot make."""
 
 import base64
 import io
@@ -23,18 +23,18 @@ from headlight.pages.shared.state.page import shown
 from headlight.pages.shared.state.showing import showing
 from headlight.viz.numbers import Numbers, count, to_csv, to_npz, writable
 
-LONGEST_NAME = 130  # characters of a file's name, without its extension
+LONGEST_NAME = 130  # the most characters of a file's name, without its extension
 PNG = "data:image/png;base64,"
 MOST_FRAMES = 240
-MOST_BYTES = 40_000_000  # of all frames of a film together, as encoded PNGs
-MOST_DOTS = 4_000_000  # pixels of a frame
-MOST_DOTS_IN_ALL = 200_000_000  # pixels of all frames; each takes a byte of memory
+MOST_BYTES = 40_000_000  # the most bytes of all frames of a film together, as encoded PNGs
+MOST_DOTS = 4_000_000  # the most pixels of a frame
+MOST_DOTS_IN_ALL = 200_000_000  # the most pixels of all frames, at a byte of memory each
 SLOWEST, FASTEST = 10_000, 20  # milliseconds for a step of a film
 
 
 @dataclass(frozen=True)
 class About:
-    """The subject of a page's pictures: the model, what it read and wrote, and what was changed."""
+    """What pictures are about, for their files: the model, what it read and wrote, its changes."""
 
     model: str  # the model's title
     key: str  # the model's name in file names
@@ -42,7 +42,7 @@ class About:
     target: str = ""  # what the decoder read or wrote
     changes: str = ""
     place: str = ""  # the weight that is shown, or the way of decoding
-    told: str = ""  # a sentence for captions, too long for file names
+    told: str = ""  # a sentence for captions, not for file names
 
     def caption(self, what: str) -> str:
         """Return a picture's caption: what it shows, the model, the texts and the changes."""
@@ -54,7 +54,7 @@ class About:
         return " ".join(sentence_of(writable(part)) for part in parts if part)
 
     def file_name(self, what: str) -> str:
-        """Return a name for the files of a picture, with only letters, digits, hyphens and _."""
+        """Return a name for the files of a picture; it has only letters, digits, hyphens and _."""
         parts = ["headlight", slug(self.key.rpartition("/")[2], 20)]
         parts += [slug(what, 34), slug(self.place, 34), slug(self.sentence, 24)]
         if self.changes:
@@ -66,8 +66,9 @@ class About:
 class Picture:
     """A picture to be saved: what it shows, its key, its subject, and its numbers.
 
-    `to_html` returns an HTML page of the picture for a title and a caption; without it, the browser
-    saves the picture as it looks. `to_component` returns a line of HTML for a caption.
+    `to_html` takes a title and a caption and returns an HTML page with the picture; without it, the
+    browser saves the picture as it looks. `to_component` takes a caption and returns the picture as
+    a line of HTML.
     """
 
     what: str
@@ -79,12 +80,15 @@ class Picture:
 
 
 def sentence_of(part: str) -> str:
-    """Return a part of a caption with a full stop, unless a quotation at its end has one."""
+    """Return a part of a caption, with a full stop unless it ends with a quoted sentence."""
     return part if part.endswith((".”", "!”", "?”", "…”")) else f"{part}."
 
 
 def slug(text: str, longest: int = 48) -> str:
-    """Return a text in lower-case letters, digits and hyphens, cut between words if possible."""
+    """Return a text in lower-case letters, digits and hyphens, of at most `longest` characters.
+
+    A longer text is cut, between words if possible.
+    """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
     whole = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     if len(whole) <= longest:
@@ -101,10 +105,10 @@ def about(
     place: str = "",
     model: str | None = None,
 ) -> About:
-    """Return the subject of pictures, for `show`.
+    """Return what pictures are about, for `show` and for saved files.
 
-    `changes` are changes other than the `edits`, in words; `place` names a weight or a way of
-    decoding; `model` is the title of a model other than the visitor's chosen one.
+    `changes` are changes other than the `edits`, in words. `place` names a weight or a way of
+    decoding. `model` is a model's title, by default that of the chosen model.
     """
     chosen = models.chosen()
     key = slug(chosen.title) if chosen.is_own else chosen.key
@@ -114,7 +118,7 @@ def about(
 
 
 def about_run(run: ModelRun, *, place: str = "") -> About:
-    """Return the subject of a run's pictures; for `place` see `about`."""
+    """Return what the pictures of a run are about; for `place` see `about`."""
     changes = [f"hidden: {', '.join(str(place + 1) for place in run.masked)}"] if run.masked else []
     if run.strategy == BEAM and not run.target and "cross" in run.reader.shape.kinds:
         changes.append(f"written by a beam of {BEAM.beam_size}")
@@ -130,11 +134,11 @@ def about_run(run: ModelRun, *, place: str = "") -> About:
     )
 
 
-NO_MODEL = About("", "")  # for a picture of arithmetic, without a model
+NO_MODEL = About("", "")  # for pictures that need no model
 
 
 def formats_of(picture: Picture) -> list[Format]:
-    """Return the formats that a picture can be saved in."""
+    """Return the formats in which a picture can be saved."""
     of_numbers: list[Format] = ["csv", "npz"] if count(picture.numbers) else []
     return ["png", "svg", "pdf", "html", *of_numbers, "json"]
 
@@ -150,8 +154,8 @@ def copies_of(picture: Picture) -> list[Copy]:
 def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
     """Return the file of a picture in a format that the browser cannot make.
 
-    For a GIF, `wanted` has the frames. Raises ValueError for invalid frames, and for more numbers
-    than a file can hold.
+    For a GIF, `wanted` has the frames. Raises ValueError for invalid frames, and for a picture with
+    more numbers than a file can have.
     """
     if isinstance(wanted, Mapping):
         return to_gif(wanted)
@@ -170,7 +174,7 @@ def made(picture: Picture, wanted: Format | Copy | Mapping[str, Any]) -> bytes:
 
 
 def scene_of(picture: Picture) -> str:
-    """Return a picture's scene as JSON: the settings with which it can be opened again."""
+    """Return, as JSON, the settings with which a picture can be opened again."""
     run, page = picture.of, shown()
     caption = run.caption(picture.what)
     parameters = address.parameters(page, scene=True)
@@ -189,7 +193,7 @@ def scene_of(picture: Picture) -> str:
 def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
     """Return the file that the visitor has just requested, if it is of this picture.
 
-    The result has its format, its bytes, and a number that is new for each request.
+    The result is the file's format, its bytes, and a number that is different for each request.
     """
     page, key, wanted = st.session_state.get("file_asked_for", (None, None, None))
     if (page, key) != (shown(), picture.key):
@@ -204,10 +208,11 @@ def file_asked_for(picture: Picture) -> tuple[Format | Copy, bytes, int] | None:
 
 
 def to_gif(asked: Mapping[str, Any]) -> bytes:
-    """Return a GIF of the requested `frames`, PNGs as data addresses.
+    """Return a GIF of the frames in a request from the browser.
 
-    Each is shown for `milliseconds`, the first and last `ends` times as long. Raises ValueError for
-    frames that are invalid, of several sizes, too many or too large.
+    `asked` has the `frames` (PNGs as data addresses), the `milliseconds` that each is shown, and
+    `ends`: the first and the last frame are shown this many times as long. Raises ValueError for
+    frames that are invalid, of different sizes, too many or too large.
     """
     frames = asked.get("frames")
     if not isinstance(frames, list) or not 0 < len(frames) <= MOST_FRAMES:
@@ -225,7 +230,7 @@ def to_gif(asked: Mapping[str, Any]) -> bytes:
 def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
     """Return a GIF of frames; raises ValueError if their sizes differ or are too large.
 
-    Only one frame at a time is in memory as pixels of three bytes.
+    To save memory, only one frame at a time is decoded to pixels of three bytes.
     """
     sizes = {opened(frame).size for frame in frames}
     if len(sizes) > 1:
@@ -247,7 +252,7 @@ def put_together(frames: Sequence[str], asked: Mapping[str, Any]) -> bytes:
 
 
 def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
-    """Return an image with samples of the pixels of all frames, which have the same size."""
+    """Return an image with a sample of the pixels of all frames, below each other."""
     width, height = (max(1, size // 4) for size in (width, height))
     image = Image.new("RGB", (width, height * len(frames)))
     for place, frame in enumerate(frames):
@@ -257,7 +262,7 @@ def in_one(frames: Sequence[str], width: int, height: int) -> Image.Image:
 
 
 def opened(frame: str) -> Image.Image:
-    """Return a frame as an image, whose pixels are not decoded yet."""
+    """Return a frame as an image; its pixels are decoded only when they are used."""
     data = base64.b64decode(frame[len(PNG) :], validate=True)
     return Image.open(io.BytesIO(data), formats=["PNG"])
 
@@ -267,5 +272,8 @@ def drawn(frame: str) -> Image.Image:
 
 
 def bounded(value: object, least: int, most: int) -> int:
-    """Return a whole number, moved within the bounds; `least` for anything else."""
+    """Return a value if it is a whole number within the bounds, else the nearest bound.
+
+    For anything but a whole number, return `least`.
+    """
     return max(least, min(value, most)) if isinstance(value, int) else least

@@ -1,4 +1,4 @@
-"""Finding the way on a long page: tabs, a list of its sections, and scrolling to a part."""
+"""What helps a visitor on a long page: tabs, a list of its sections, and scrolling to a part."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.showing import is_wanted
 from headlight.pages.shared.widgets.choose import choose
 
-SOUGHT = "sought"  # the key of the container to scroll to, until it is drawn
+SOUGHT = "sought"  # holds the key of the container to scroll to, until that is drawn
 
 
 def tabs(
@@ -20,10 +20,11 @@ def tabs(
     sections: Mapping[str, Callable[[], None]],
     pictures: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> None:
-    """Draw the choice of one of the `sections`, and only the chosen section.
+    """Draw the choice of a section, and only the chosen section.
 
-    `sections` are by the options of the choice. If a slide shows some pictures, the sections that
-    have them are drawn instead; `pictures` has the keys of each section's pictures.
+    `sections` has, for each option of the choice, a function that draws the section. `pictures` has
+    the keys of the pictures in a section: if a slide shows some of them, their sections are drawn
+    instead of the chosen one.
     """
     tab = choose(choice, sections, label_visibility="collapsed")
     wanted = [name for name, keys in pictures.items() if is_wanted(*keys)]
@@ -32,10 +33,10 @@ def tabs(
 
 
 def parts(names: Sequence[str], bar: DeltaGenerator | None = None) -> list[DeltaGenerator]:
-    """Draw a list of a long page's sections, and return a container for each section, in order.
+    """Draw a list of the sections of a long page; return a container for each section, in order.
 
-    The list is in the `bar`, if given, and stays visible while the page scrolls. A click on an
-    entry scrolls to its section.
+    The list stays visible while the page scrolls; if a container `bar` is given, it is drawn there.
+    A click on an entry scrolls to its section.
     """
     keys = [f"part-{number}" for number, _ in enumerate(names, start=1)]
     entries = {name: css_class(key) for name, key in zip(names, keys, strict=True)}
@@ -45,14 +46,15 @@ def parts(names: Sequence[str], bar: DeltaGenerator | None = None) -> list[Delta
 
 
 def seek(key: str) -> None:
-    """Scroll to the container with this key when it is drawn next; a callback."""
+    """Let the page scroll to the container with this key when that is drawn next; a callback."""
     st.session_state[SOUGHT] = key
 
 
 def reveal_if_sought(key: str, *, by: str = "") -> None:
-    """Scroll to the container with this key if `seek` was called with it, or with the key `by`.
+    """Scroll to the container with this key if `seek` was called with the key.
 
-    Call this within that container.
+    If `by` is given, `seek` must have been called with `by` instead. Call this inside the
+    container.
     """
     if st.session_state.get(SOUGHT) == (by or key):
         del st.session_state[SOUGHT]
@@ -61,7 +63,7 @@ def reveal_if_sought(key: str, *, by: str = "") -> None:
 
 
 def mark_if_sought(key: str) -> None:
-    """If `seek` was called with this key, draw a container with it here, and scroll to it."""
+    """If `seek` was called with this key, draw an empty container here, and scroll to it."""
     if st.session_state.get(SOUGHT) == key:
         with st.container(key=key):
             reveal_if_sought(key)

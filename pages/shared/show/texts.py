@@ -1,4 +1,4 @@
-"""Texts on a page: tokens as chips, and the differences of two texts in words."""
+"""Texts on a page: tokens as small boxes (chips), and the differences of two texts in words."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ from headlight.viz import Chip
 from headlight.viz.tokens import Pair, aligned
 from headlight.viz.writing.token_strip import ChipKind
 
-WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word, as in “qu'il”
-LEAST_IN_COMMON = 0.4  # share of common words; with fewer, two texts are just different
-MOST_CHANGES = 3  # changes that a sentence names
-LONGEST = 60  # characters quoted of a new text
+WORD = re.compile(r"\w+['’]?|[^\w\s]")  # an apostrophe ends a word: “qu'il” is two words
+LEAST_IN_COMMON = 0.4  # texts that share fewer of their words are not compared
+MOST_CHANGES = 3  # how many changes a sentence names
+LONGEST = 60  # how many characters of a new text are quoted
 CHIP_KINDS: dict[Role, ChipKind] = {
     "written": "piece",
     "unknown": "unknown",
@@ -32,7 +32,7 @@ def chips(
     changed: Collection[int] = (),
     log_probabilities: Sequence[float] | None = None,
 ) -> list[Chip]:
-    """Return tokens as chips; pieces of a word are joined, two sentences have two colours.
+    """Return tokens as chips: those of one word are joined, and two sentences have two colours.
 
     The tokens at the indices `changed` are marked. Tokens that a model wrote are shaded by their
     `log_probabilities`, in nats.
@@ -54,9 +54,9 @@ def chips(
 
 
 def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]:
-    """Return the tokens that a model wrote as chips, shaded by probability.
+    """Return the tokens that a model wrote as chips, shaded by their probabilities.
 
-    If another text was written `before`, the tokens of words that are new in this one are marked.
+    If a text `before` is given, the tokens of words that it does not have are marked.
     """
     made = writing.target_tokens
     changed = changed_places(before, writing) if before else ()
@@ -64,14 +64,15 @@ def chips_written(writing: Writing, before: Writing | None = None) -> list[Chip]
 
 
 def ended(sentence: str) -> str:
-    """Return a sentence with a full stop, unless a quotation at its end has one."""
+    """Return a sentence, with a full stop unless it ends with a quoted sentence."""
     return sentence if sentence.endswith((".”", "!”", "?”", "…”")) else f"{sentence}."
 
 
 def what_became(before: str, after: str) -> str:
-    """Return how a text changed, in words that follow the text's name, such as “stays the same”.
+    """Return how a text changed, in words such as “stays the same”.
 
-    The largest change comes first, and equal changes are named once.
+    In a sentence, the words follow the text's name. The largest change comes first, and equal
+    changes are named once.
     """
     if before == after:
         return "stays the same"
@@ -79,7 +80,7 @@ def what_became(before: str, after: str) -> str:
     if 2 * sum(None not in pair for pair in pairs) < LEAST_IN_COMMON * (len(first) + len(second)):
         whole = after if len(after) <= LONGEST else f"{after[: LONGEST - 1]}…"
         return f"becomes “{whole}”" if after.strip() else "is empty"
-    changes = []  # pairs of a size in characters and words
+    changes = []  # each has its size in characters, and its words
     for is_same, group in groupby(pairs, key=lambda pair: None not in pair):
         indices = [*group]
         lost = cut(before, [first[index] for index, _ in indices if index is not None])
@@ -94,19 +95,22 @@ def what_became(before: str, after: str) -> str:
 
 
 def listed(changes: Sequence[str]) -> str:
-    """Return the first changes as one text, and how many more there are."""
+    """Return the first changes as one text, with “and 2 more changes” if there are more."""
     more = len(changes) - MOST_CHANGES
     rest = [f"and {how_many(more, 'more change')}"] if more > 0 else []
     return ", ".join([*changes[:MOST_CHANGES], *rest])
 
 
 def cut(text: str, words: Sequence[re.Match]) -> str:
-    """Return the part of a text from the first to the last of these words; empty without words."""
+    """Return the part of a text from the first to the last of `words`; empty if there are none."""
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
 def changed_places(before: Writing, after: Writing) -> set[int]:
-    """Return the indices of `after`'s tokens that are in new words, or are new without text."""
+    """Return the indices of the tokens of `after` that are not in `before`.
+
+    These are the tokens of new words, and new tokens that stand for no text, such as the end token.
+    """
     tokens = [[token.text for token in writing.target_tokens] for writing in (before, after)]
     new_tokens = {index for counterpart, index in aligned(*tokens) if counterpart is None}
     words = new_words(before.text, after.text)
@@ -119,12 +123,15 @@ def changed_places(before: Writing, after: Writing) -> set[int]:
 
 
 def aligned_words(before: str, after: str) -> tuple[list[re.Match], list[re.Match], list[Pair]]:
-    """Return the words of two texts, and the pairs of their indices; see `aligned`."""
+    """Return the words of both texts, and pairs of indices of words that correspond.
+
+    See `aligned`.
+    """
     first, second = (list(WORD.finditer(text)) for text in (before, after))
     return first, second, aligned([word[0] for word in first], [word[0] for word in second])
 
 
 def new_words(before: str, after: str) -> list[re.Match]:
-    """Return the words of `after` that are not in `before` at that place."""
+    """Return the words of `after` that correspond to no word of `before`."""
     _, words, pairs = aligned_words(before, after)
     return [words[index] for pair in pairs if pair[0] is None and (index := pair[1]) is not None]

@@ -55,7 +55,7 @@ KIND_WORDS: dict[Kind, str] = {
     ),
 }
 
-MASKED_WORDS: dict[Kind, str] = {  # for a model with another mask than is usual for the kind
+MASKED_WORDS: dict[Kind, str] = {  # for a mask that is not the usual one of this kind of attention
     **KIND_WORDS,
     "encoder": (
         "Encoder self-attention: each {source}token looks at the {source}tokens that its mask "
@@ -67,7 +67,7 @@ MASKED_WORDS: dict[Kind, str] = {  # for a model with another mask than is usual
     ),
 }
 
-ROW_WORDS = {  # how to read the label of a decoder's row
+ROW_WORDS = {  # what the label of a decoder's row means
     "read": (
         " A row is labelled with the token the decoder has just read; its output chooses the next "
         "token."
@@ -204,9 +204,10 @@ BLOCKING: dict[Method, str] = {
 
 
 def formula(kind: Kind, head_width: int, source: str, target: str, *, usual: bool = True) -> str:
-    """Return the formula of a head's weights in LaTeX, with the names of the sides it reads.
+    """Return the formula of a head's weights in LaTeX.
 
-    If the mask is the `usual` one of the kind, the formula spells it out; else it says “mask”.
+    `source` and `target` are names, such as English and French. If the mask is the `usual` one for
+    this kind of attention, the formula has its numbers, else the word “mask”.
     """
     query = source if kind == "encoder" else target
     key = target if kind == "decoder" else source
@@ -231,10 +232,11 @@ def reading_of(
     row: str,
     usual: bool = True,
 ) -> str:
-    """Return the words below a drawing of a head's weights (Q, K), with the names of the sides.
+    """Return the words below a drawing of a head's weights (Q, K), which explain how to read it.
 
-    `row` is the key in `ROW_WORDS` of the words on a decoder's rows; `usual` says whether the mask
-    is the usual one of the kind.
+    `source` and `target` are names of what is read, such as English and French. `row` is the key in
+    `ROW_WORDS` of the words on a decoder's rows. `usual` is true if the mask is the usual one for
+    this kind of attention.
     """
     words = (
         (KIND_WORDS if usual else MASKED_WORDS)[kind]
@@ -250,10 +252,10 @@ def reading_of(
 
 
 def sums_of(weights: np.ndarray) -> str:
-    """Return a sentence on the sums of the rows of weights (Q, K).
+    """Return a sentence on what the rows of weights (Q, K) sum to.
 
-    They are 1, or less if keys are hidden or a sink takes a share; maxima of several heads or
-    layers sum to more.
+    A row of a head sums to 1, or to less if keys are not drawn or a sink takes a share. A row of
+    maxima over several heads or layers sums to more.
     """
     sums = weights.sum(axis=-1)
     if np.allclose(sums, 1, atol=1e-3):
@@ -265,7 +267,7 @@ def sums_of(weights: np.ndarray) -> str:
 def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True) -> list[str]:
     """Return notes for the visitor on unknown tokens, and on an output that was cut off.
 
-    If the tokens are `drawn` one by one, the note says that unknown ones are framed.
+    `drawn` is true if the page draws the tokens; the note then says that unknown ones are framed.
     """
     sentences = []
     unknown = [token.text for token in tokens if token.is_unknown]
@@ -290,7 +292,7 @@ def notes(tokens: Sequence[Token], finished: bool = True, *, drawn: bool = True)
 
 
 def where_cut(run: ModelRun) -> list[str]:
-    """Return a note if the text is longer than the model can read, or nothing."""
+    """Return a note, as a list, if the text is longer than the model can read; else no note."""
     if not run.is_cut:
         return []
     trace = run.trace()

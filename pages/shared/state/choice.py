@@ -7,8 +7,8 @@ from typing import Any
 
 from headlight.model.shape import Shape
 
-# A function that reads a value from a link, for a model of this shape; it raises ValueError if the
-# text makes no sense.
+# A function that returns the value that a text in a link stands for, for a model of this shape (its
+# layers, heads and positions). It raises ValueError for an invalid text.
 Read = Callable[[str, Shape], Any]
 Most = int | Callable[[Shape], int]
 
@@ -19,8 +19,8 @@ class Choice:
 
     `key` names the choice in the session and in links and is never shown; `label` and the words of
     `options` are shown and never stored. `bounds` are the smallest and the largest number, or the
-    largest number of characters of a text. A link holds a value of at most `room` characters; in
-    place of a longer value it holds `instead`, or leaves the choice out if `instead` is empty.
+    largest number of characters of a text. In a link, a value of more than `room` characters is
+    replaced by `instead`, or left out if `instead` is empty.
     """
 
     key: str
@@ -37,14 +37,15 @@ class Choice:
 
     @property
     def cuts(self) -> bool:
-        """True if the value is a text, which is cut if it is too long."""
+        """True if the value is a text with a largest length; a longer one is cut."""
         return isinstance(self.bounds, int)
 
 
 def one_of(key: str, options: Mapping[Any, str], default: Any = None, **shown: Any) -> Choice:
     """Return a choice among `options`, which map each value to its words on screen.
 
-    Without a `default` it is the first option. `shown` are the label and the help of the choice.
+    The default is the first option, unless another is given. `shown` are the choice's label and
+    help.
     """
     by_text = {str(option): option for option in options}
 
@@ -58,9 +59,9 @@ def one_of(key: str, options: Mapping[Any, str], default: Any = None, **shown: A
 
 
 def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) -> Choice:
-    """Return a choice of a number within bounds; it is a whole number if the bounds are.
+    """Return a choice of a number within `bounds`; if these are whole numbers, so is the value.
 
-    `shown` are the label, the step and the help of the choice.
+    `shown` are the choice's label, step and help.
     """
     lowest, highest = bounds
 
@@ -74,9 +75,10 @@ def number(key: str, default: float, bounds: tuple[float, float], **shown: Any) 
 
 
 def counted(key: str, default: int | None, most: Most, *, label: str = "") -> Choice:
-    """Return a choice among numbered things, such as layers: from 0 in code, from 1 in links.
+    """Return a choice of a number, such as a layer's, that counts from 0 in code, from 1 in links.
 
-    `most` is how many there are, or a function that returns this for a model's shape.
+    `most` is how many layers (or other things) there are, or a function that returns this number
+    for a model's shape.
     """
 
     def read(text: str, shape: Shape) -> int:
@@ -102,7 +104,7 @@ def text(
 
 
 def like(key: str, default: str, pattern: str, *, label: str = "") -> Choice:
-    """Return a choice of a text that must be empty or match a regular expression."""
+    """Return a choice of a text that must be empty or match the regular expression `pattern`."""
 
     def read(written: str, shape: Shape) -> str:
         if written and not re.fullmatch(pattern, written, re.ASCII):

@@ -1,6 +1,6 @@
 """A visitor's edits of each model, kept for the session, with undo.
 
-Functions called without a `key` mean the edits of the chosen model.
+If the `key` of a model is not given, a function uses the edits of the chosen model.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import AS_TRAINED, EDITS, chosen
 from headlight.pages.shared.state.wings import CLICKS, allows
 
-LONGEST = 100  # states of a model that are kept for undo
-BEFORE_AND_AFTER = "before_and_after"  # set when Compare shall show the effect of changes
+LONGEST = 100  # how many states of a model's edits are kept for undo
+BEFORE_AND_AFTER = "before_and_after"  # true if Compare is to show the effect of the changes
 
 
 def edits(key: str | None = None) -> Edits:
@@ -22,7 +22,7 @@ def edits(key: str | None = None) -> Edits:
 
 
 def in_force() -> Edits:
-    """Return the edits that the chosen model runs with: none while it is shown as trained."""
+    """Return the edits of the chosen model, or no edits while it is shown as trained."""
     return Edits() if chosen(AS_TRAINED) else edits()
 
 
@@ -40,7 +40,7 @@ def change(edits: Edits, key: str | None = None) -> None:
 
 
 def set_gates(heads: Sequence[HeadAddress], gate: float) -> None:
-    """Set the gate of each of these heads of the chosen model; 1 leaves a head as trained."""
+    """Set the gate of each of these heads: 0 switches a head off, 1 leaves it as trained."""
     gates = {head: value for head, value in edits().gates.items() if head not in heads}
     if gate != 1:
         gates |= dict.fromkeys(heads, gate)
@@ -65,6 +65,6 @@ def put_back(histories: dict[str, list[Edits]]) -> None:
 
 
 def _history(key: str | None) -> list[Edits]:
-    """Return the successive edits of a model: first empty ones, last those that apply now."""
+    """Return the list of a model's edits after each change, oldest first; the last apply now."""
     histories = st.session_state.setdefault("histories", {})
     return histories.setdefault(key or models.chosen().key, [Edits()])

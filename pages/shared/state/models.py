@@ -1,4 +1,4 @@
-"""The models that a visitor can choose: shipped, loaded or their own; and the chosen one."""
+"""The models that a visitor can choose (shipped, loaded or their own), and the chosen model."""
 
 import re
 from collections.abc import Iterator
@@ -14,20 +14,20 @@ import streamlit as st
 
 from headlight.model.own_reader import OwnReader
 
-OWN = "own-"  # prefix of the keys of visitors' own models
-LIBRARY = "transformers:"  # prefix of the keys of models of the transformers library
-ONE_SIDE = "text"  # the name of both sides of a model that reads a single text
+OWN = "own-"  # the keys of visitors' own models begin with this
+LIBRARY = "transformers:"  # the keys of models of transformers begin with this
+ONE_SIDE = "text"  # names source and target of a model that reads a single text
 LONGEST_NAME = 300  # characters of a name on the hub, or of a folder
-MOST = 4  # own models that a visitor may keep; a further one replaces the oldest
+MOST = 4  # how many own models a visitor may keep; a further one replaces the oldest
 SERVER = token_urlsafe(6)  # identifies this process
-Curve = tuple[np.ndarray, np.ndarray]  # training steps, and a number at each
+Curve = tuple[np.ndarray, np.ndarray]  # training steps, and a number (such as a loss) at each
 
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """A model with its words on screen: title, example texts, and names of its two sides."""
+    """A model in a list: its key, title, example texts, and names of its source and target."""
 
-    key: str  # unique, also among all visitors' own models
+    key: str  # unique among all models, also those of other visitors
     title: str
     examples: tuple[str, ...] = ()
     source: str = "English"
@@ -47,7 +47,7 @@ class CatalogEntry:
 
     @property
     def is_library(self) -> bool:
-        """True for a model of the transformers library, named as on the hub or by its folder."""
+        """True for a model of the transformers library; its `name` is a hub name or a folder."""
         return self.key.startswith(LIBRARY)
 
     @property
@@ -64,7 +64,7 @@ EXAMPLES = (
     "Barack Obama met Angela Merkel at 7:45.",
     "Seven dwarfs live in the forest.",  # the shipped model mistranslates “dwarfs”
 )
-# Sentences that a beam of 4 translates rightly and greedy decoding does not, with translations.
+# Sentences that a beam of 4 translates rightly (as given here) and greedy decoding wrongly.
 BEAM_EXAMPLES = {
     "I bought a lamp. It does not work.": "J'ai acheté une lampe. Cela ne fonctionne pas.",
     "I have a sister and a brother.": "J'ai une sœur et un frère.",
@@ -72,7 +72,7 @@ BEAM_EXAMPLES = {
     "Tom is head over heels in love with Mary.": "Tom est fou amoureux de Mary.",
     "This year is going to be prosperous.": "Cette année va être prospère.",
 }
-# Pairs of words in the examples: a query, and the key that it should look at.
+# Pairs of words in the examples: a query, and the key that a good head looks at from there.
 TELLING = (("it", "dog"), ("it", "animal"))
 SHIPPED = {
     entry.key: entry
@@ -85,13 +85,16 @@ DEFAULT = next(iter(SHIPPED))
 
 
 def library_entry(name: str, writes: bool = False) -> CatalogEntry:
-    """Return the entry of a transformers model; `writes` if it reads one text to write another."""
+    """Return the record of a transformers model for lists.
+
+    `writes` is true if the model reads one text and writes another, as a translator does.
+    """
     sides = ("source", "target") if writes else (ONE_SIDE, ONE_SIDE)
     return CatalogEntry(LIBRARY + name, short(name), EXAMPLES, *sides)
 
 
 def short(name: str) -> str:
-    """Return a name short enough for the screen: of a folder's path only the last two parts."""
+    """Return a short form of a model's name; of a folder's path, only the last two parts."""
     parts = [part for part in re.split(r"[/\\]", name) if part]
     return name if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
 
@@ -102,12 +105,12 @@ def choices() -> dict[str, CatalogEntry]:
 
 
 def chosen() -> CatalogEntry:
-    """Return the model that this visitor has chosen, in memory or not."""
+    """Return the model that this visitor has chosen; it may not be in memory."""
     return named(st.session_state.get("model", DEFAULT))
 
 
 def named(key: str) -> CatalogEntry:
-    """Return the model with this key; the default for a visitor's own model that is gone."""
+    """Return the model with this key, or the default model if it was an own model that is gone."""
     if key.startswith(LIBRARY):
         return workshop().library.get(key) or library_entry(key.removeprefix(LIBRARY))
     if key in SHIPPED:
@@ -124,9 +127,10 @@ def own_reader(key: str) -> OwnReader:
 def use_model(
     reader: OwnReader, title: str, examples: tuple[str, ...], source: str, target: str
 ) -> None:
-    """List and choose a visitor's own model; call this in a callback or before the widgets.
+    """Add a visitor's own model to their list and choose it.
 
-    `source` and `target` name the two sides, such as English and French.
+    `source` and `target` are names, such as English and French, of what the model reads and writes.
+    Call this in a callback, or before any widget is drawn.
     """
     before = chosen()
     entry = CatalogEntry(f"{OWN}{uuid4().hex[:12]}", title, examples, source, target)
@@ -137,12 +141,15 @@ def use_model(
 
 
 def look_at(entry: CatalogEntry) -> None:
-    """Choose a model, and list it if it is from transformers; call it as `use_model` is called."""
+    """Choose a model; one from transformers is also added to the visitor's list.
+
+    Call this in a callback, or before any widget is drawn.
+    """
     before = chosen()
     if entry.is_library:
         keep(entry)
     st.session_state.model = entry.key
-    if before.key != entry.key:  # else a link has named this model, together with choices for it
+    if before.key != entry.key:  # else the choices belong to this model already
         leave(before)
 
 
@@ -151,7 +158,7 @@ def keep(entry: CatalogEntry) -> None:
 
 
 def forget(key: str) -> None:
-    """Take a model off the visitor's list; a callback."""
+    """Remove a model from the visitor's list; a callback."""
     before = chosen()
     workshop().library.pop(key, None)
     workshop().models.pop(key, None)
@@ -161,19 +168,22 @@ def forget(key: str) -> None:
 
 
 def leave(before: CatalogEntry) -> None:
-    """Drop choices about the previous model's text, and a text that the new model cannot read."""
+    """Reset choices about the text of the previous model, `before`.
+
+    If the new model has other examples, the text itself is replaced by the first of them.
+    """
     st.session_state.target = st.session_state.masked = ""
     if before.examples != chosen().examples:
         st.session_state.sentence = chosen().examples[0]
 
 
 def note_readable(texts: tuple[str, str]) -> None:
-    """Record that the chosen model can read these two texts; the second may be empty."""
+    """Store that the chosen model can read these two texts; the second may be empty."""
     st.session_state.readable = chosen().key, texts
 
 
 def last_readable() -> tuple[str, str] | None:
-    """Return the last texts that the chosen model could read, or None."""
+    """Return the last two texts that the chosen model could read; None if there are none."""
     key, texts = st.session_state.get("readable", ("", None))
     return texts if key == chosen().key else None
 
@@ -183,12 +193,12 @@ class Training:
     """A training of a visitor, with its name and a unique key."""
 
     name: str
-    job: Any  # the wing's `Job` that trains
+    job: Any  # the `Job` that trains, of the wing Training
     key: str = field(default_factory=token_urlsafe)
 
 
 def new_key() -> str:
-    """Return a key that nobody can guess, beginning with the name of this server."""
+    """Return a key that nobody can guess; it begins with the name of this server process."""
     return f"{SERVER}.{token_urlsafe()}"
 
 
@@ -198,17 +208,18 @@ def is_of_this_server(key: str) -> bool:
 
 @dataclass(eq=False)
 class Workshop:
-    """A visitor's trainings and models; only the visitor's browser tab knows the `key`."""
+    """A visitor's trainings and models. Only the visitor's browser tab knows its `key`."""
 
     key: str = field(default_factory=new_key)
     training: Training | None = None  # the training shown on the page Training
-    count: int = 0  # number of trainings begun
-    earlier: dict[str, dict[str, Curve]] = field(default_factory=dict)  # by name and panel
+    count: int = 0  # how many trainings were begun
+    # The curves of earlier trainings, by the training's name and the panel that draws the curve.
+    earlier: dict[str, dict[str, Curve]] = field(default_factory=dict)
     models: dict[str, tuple[CatalogEntry, OwnReader]] = field(default_factory=dict)
-    library: dict[str, CatalogEntry] = field(default_factory=dict)  # loaded from transformers
+    library: dict[str, CatalogEntry] = field(default_factory=dict)  # models of transformers
     used: str = ""  # the key of the trained model that the visitor used last
     refused: str = ""  # why an action was refused, until the page has shown it
-    gone: bool = False  # true if the tab asked for an earlier workshop that is gone
+    gone: bool = False  # true if the tab asked for an earlier workshop that no longer exists
 
     @property
     def is_empty(self) -> bool:
@@ -217,12 +228,12 @@ class Workshop:
 
 @st.cache_resource
 def workshops() -> WeakValueDictionary[str, Workshop]:
-    """Return all workshops by their keys; one stays as long as a session refers to it."""
+    """Return all workshops by their keys; a workshop stays as long as a session refers to it."""
     return WeakValueDictionary()
 
 
 def workshop() -> Workshop:
-    """Return the workshop of this session."""
+    """Return the workshop of this session, a new one if it has none."""
     mine = st.session_state.get("workshop")
     if mine is None:
         mine = st.session_state.workshop = Workshop()
@@ -240,7 +251,7 @@ def refusals() -> Iterator[None]:
 
 
 def come_back(key: str) -> bool:
-    """Give this session the workshop with this key; return whether it still exists."""
+    """Let this session use the workshop with this key; return whether the workshop still exists."""
     kept = workshops().get(key)
     if kept is not None:
         st.session_state.workshop = kept

@@ -17,14 +17,15 @@ class Page:
     """Everything that the app knows about a page.
 
     `key` names the page in talk files and is never shown. `group` is its heading in the sidebar.
-    `body` draws the page below its title. `choices` belong to this page only; its links hold them
-    in addition to the common choices. `pictures` names the pictures that a slide can show, by the
-    keys with which they are drawn. `first` are the keys of the pictures on a new slide, `riddles`
-    those of the pictures that Guess first asks about; `asks` says where on the page these are.
-    `kind` is the choice of the kind of attention to which the chosen layer belongs. `changes` says
-    with which of the visitor's changes the body runs the model: all of them, those in force (none
-    while the model is shown as trained), those that a side of a comparison asks for, or none.
-    `unread` are the common choices, besides the changes, that do not affect the page's pictures.
+    `body` draws the page below its title. `choices` are those of this page only; the page's links
+    contain them and the common choices. `pictures` has the names of pictures that a slide can show,
+    by the keys with which they are drawn. `first` are the keys of the pictures on a new slide.
+    `riddles` are the keys of pictures that are hidden, with “Guess first”, until the visitor has
+    guessed; `asks` says where on the page these are. `kind` is the choice of the kind of attention
+    to which the chosen layer belongs. `changes` says with which of the visitor's changes the body
+    runs the model: "all" of them, those "in force" (none while the model is shown as trained), "by
+    side" (each side of a comparison has its own), or "none". `unread` are the common choices,
+    besides the changes, that do not affect the page's pictures.
     """
 
     key: str
@@ -43,7 +44,7 @@ class Page:
 
     @property
     def file(self) -> str:
-        """The script that opens the page; for the first page it is that of the app."""
+        """The script that opens the page; for the first page it is app.py."""
         return "app.py" if self.key == next(iter(PAGES)) else f"pages/{self.key}.py"
 
     @property
@@ -52,23 +53,23 @@ class Page:
 
     @property
     def scene(self) -> tuple[Choice, ...]:
-        """The choices that affect the page's pictures; a slide or a saved scene stores them."""
+        """The choices that affect the page's pictures; slides and saved pictures store them."""
         needed = {"in force": (EDITS, AS_TRAINED), "all": (EDITS,)}.get(self.changes, ())
         unread = {EDITS, AS_TRAINED, *self.unread}.difference(needed)
         return tuple(choice for choice in self.linked if choice not in unread)
 
 
-ALONE = "alone"  # the parameter of an address that names the only picture of the page to show
+ALONE = "alone"  # the parameter of an address that shows only one picture of a page
 PAGES: dict[str, Page] = {}  # every page by its key, in the order of the sidebar
 
 
 def shown() -> Page:
-    """Return the page that is shown, or whose pictures a slide shows."""
+    """Return the page that is shown; on a slide, the page from which its pictures are."""
     return st.session_state.page
 
 
 def alone(page: Page) -> str:
-    """Return the key of the only picture to show, if the address names one; empty for all."""
+    """Return the key of the only picture to show; empty if the address does not name one."""
     key = st.session_state.get(ALONE, "")
     return key if key in page.pictures else ""
 
@@ -78,5 +79,5 @@ def enter(page: Page) -> None:
 
 
 def list_pages(*pages: Page) -> None:
-    """Enter the pages of the app in `PAGES`; called once, before any page is opened."""
+    """Add pages to `PAGES`; all must be added before any page is opened."""
     PAGES.update({page.key: page for page in pages})

@@ -1,4 +1,4 @@
-"""How and where the pictures of a page are shown, which a wing such as the slides can change."""
+"""How and where the pictures of a page are shown, on the page itself or for example on slides."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from headlight.pages.shared.show.riddle import Question
     from headlight.viz import CanvasPicture
 
-NOTE = "slide-note"  # the key of the sentence that stands in for pictures that cannot be drawn
+NOTE = "slide-note"  # the key of the sentence in place of pictures that cannot be drawn
 SAID = "slide-said"  # the key of the words above the pictures of a slide
 DRAWN = "pictures_drawn"
 LEAD = "lead"
@@ -21,19 +21,20 @@ LEAD = "lead"
 class Showing:
     """How the pictures of a page are shown: by default all of them, where the page draws them.
 
-    A wing that shows them differently derives from this class and calls `show_by`.
+    A wing (an optional part of the app) that shows them differently has a class derived from this
+    one, and calls `show_by` with its object.
     """
 
     def keys(self) -> set[str]:
-        """Return the keys of the pictures to be shown; an empty set means all."""
+        """Return the keys of the pictures to be shown; an empty set means all pictures."""
         return set()
 
     def scene(self) -> Hashable:
-        """Return a value that tells this slide from others of the same page; None off slides."""
+        """Return a value that differs for each slide; None if no slide is shown."""
         return None
 
     def is_live(self) -> bool:
-        """Return whether clicks may lead to another page, as on a page but not on a slide."""
+        """Return whether a click may lead to another page: true on a page, false on a slide."""
         return True
 
     def place(self, key: str) -> AbstractContextManager:
@@ -41,29 +42,29 @@ class Showing:
         return nullcontext()
 
     def keeps(self, key: str, picture: Callable[[], CanvasPicture]) -> bool:
-        """Return whether a picture is not drawn because it is being kept for a file."""
+        """Return true if the picture goes into a file now, so that the page must not draw it."""
         return False
 
     def is_for_images(self) -> bool:
-        """Return whether pictures are drawn only to put their images into a file."""
+        """Return whether pictures are drawn only so that a file gets images of them."""
         return False
 
     def keeps_question(self, key: str, question: Question) -> bool:
-        """Return whether a question about a picture is not asked but kept for a file."""
+        """Return true if the question goes into a file now, so that the page must not ask it."""
         return False
 
     def postpones(self, key: str, draw: Callable[[], object]) -> bool:
-        """Return whether `draw` will be called later, when no question is open."""
+        """Return whether `draw` will be called later, when all questions are answered."""
         return False
 
     def as_file(
         self, page: str, parameters: Mapping[str, str], title: str, words: str, key: str
     ) -> dict[str, Any]:
-        """Return the data from which a file opens a page's scene again."""
+        """Return the data that a file needs to open a page again with the same choices."""
         return {"page": page, "parameters": dict(parameters), "picture": key}
 
     def as_shown(self, picture: CanvasPicture) -> CanvasPicture:
-        """Return a picture with the options that apply where it is shown."""
+        """Return a picture with the options it needs where it is shown, such as on a slide."""
         return picture
 
 
@@ -80,21 +81,21 @@ def show_by(other: Showing) -> None:
 
 
 def is_wanted(*keys: str) -> bool:
-    """Return whether a slide or link shows one of these pictures, so no button is needed."""
+    """Return whether a slide or link asks for one of these pictures by its key."""
     return not showing().keys().isdisjoint(keys)
 
 
 def place(key: str, of: object = None) -> AbstractContextManager:
     """Return a context manager that puts the picture with this key in its place.
 
-    `drawn()[key]` then holds `of`, the subject of the picture.
+    `drawn()[key]` is then `of`, what the picture is about.
     """
     drawn()[key] = of
     return showing().place(key)
 
 
 def drawn() -> dict[str, Any]:
-    """Return the subjects of the pictures drawn on this page so far, by key; see `place`."""
+    """Return what the pictures drawn on this page so far are about, by key; see `place`."""
     return st.session_state.setdefault(DRAWN, {})
 
 
@@ -104,9 +105,9 @@ def begin() -> None:
 
 
 def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
-    """Draw the sentence that sums up the page, which becomes the title of a slide made from it.
+    """Draw the sentence that sums up the page; a slide made from the page has it as its title.
 
-    On the page, `where` comes before the sentence and `numbers` after it; the slide has neither.
+    On the page, `where` comes before the sentence and `numbers` after it; the title has neither.
     """
     entitle(sentence)
     with st.container(key=f"lead-{key}"):
@@ -114,7 +115,7 @@ def say(sentence: str, key: str, *, where: str = "", numbers: str = "") -> None:
 
 
 def entitle(sentence: str) -> None:
-    """Set the title of a slide made from the page; a full stop at its end is dropped."""
+    """Set the title that a slide made from the page has; a full stop at its end is dropped."""
     st.session_state[LEAD] = sentence[:1].upper() + sentence[1:].removesuffix(".")
 
 

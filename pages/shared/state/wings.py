@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from headlight.viz import CanvasPicture
 
 Known = TypeVar("Known")
-CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # controls that belong to no `Choice`
+CLICKS, BUTTONS, TOOLS = "clicks", "buttons", "tools"  # names for controls that have no `Choice`
 
 
 class Usual(NamedTuple):
-    """The mean and standard deviation of a head's score over a text, and the text's name."""
+    """The mean and standard deviation of a head's score over a text, and the name of the text."""
 
     mean: float
     deviation: float
@@ -33,7 +33,7 @@ class Usual(NamedTuple):
 class TalkModel:
     """A model inside the file of a talk: its weights, and the code and style of its pictures.
 
-    The file begins with the `script`, and holds the `header` as JSON.
+    The file begins with the code in `script`, and contains the `header` as JSON.
     """
 
     weights: bytes
@@ -44,28 +44,31 @@ class TalkModel:
 
 
 class Wing:
-    """A part of the app that can be left out; it overrides the methods that it needs."""
+    """A part of the app that can be left out.
 
-    parameter = ""  # the parameter of every address in which the wing keeps a text, if any
+    A wing is an object of a derived class, which overrides the methods that it needs.
+    """
 
-    examples: Sequence[str] = ()  # texts for models that only this wing makes
+    parameter = ""  # the name of the address parameter with the text of `kept`, if any
+
+    examples: Sequence[str] = ()  # example texts for models that only this wing makes
     # Returns a model to be stored in the file of a talk, so that its slides can read any sentence.
     talk_model: Callable[[], TalkModel] | None = None
-    # `has` returns whether a page is open to the visitor, `allows` whether a control is: the key of
-    # a choice, or CLICKS, BUTTONS or TOOLS.
+    # `has` returns whether the visitor may open a page. `allows` returns whether the visitor may
+    # use a control, given as the key of a choice, or as CLICKS, BUTTONS or TOOLS.
     has: Callable[[Page], bool] | None = None
     allows: Callable[[str], bool] | None = None
 
     def usual(self, model: str, pattern: str, head: HeadAddress) -> Usual | None:
-        """Return a head's usual score for an attention pattern; None if it was not counted."""
+        """Return a head's usual score for an attention pattern; None if it is not known."""
         return None
 
     def linked(self, model: str) -> Linked | None:
-        """Return how often a model's heads link a pronoun to its noun; None if not counted."""
+        """Return how often a model's heads link a pronoun to its noun; None if it is not known."""
         return None
 
     def recording(self) -> tuple[str, Snapshots] | None:
-        """Return the title and the snapshots of the visitor's own training; None without one."""
+        """Return the title and the snapshots of the visitor's own training; None if none ran."""
         return None
 
     def asks(
@@ -73,7 +76,7 @@ class Wing:
     ) -> bool:
         """Return whether a riddle about the pictures with these keys is still to be guessed.
 
-        An open riddle is drawn in place of the first of these pictures that is shown; for `of` and
+        If so, draw the riddle in place of the first of these pictures that is shown. For `of` and
         `what` see `show`.
         """
         return False
@@ -81,29 +84,29 @@ class Wing:
     def hides(self, key: str, of: About | None, draw: Callable[[], object]) -> bool:
         """Return whether a picture is hidden because it would give away the answer to a riddle.
 
-        The page says so in its place. A wing may call `draw` later to draw the picture.
+        If so, say this in place of the picture. A wing may call `draw` later to draw the picture.
         """
         return False
 
     def begin(self, page: Page) -> None:
-        """Called on every page before anything is drawn or chosen."""
+        """Prepare a page; called before anything is drawn and before the choices are known."""
 
     def draws(self, page: Page) -> bool:
-        """Draw something in place of the page, if the wing does; return whether it did."""
+        """Draw something in place of the page if needed; return whether this was done."""
         return False
 
     def restore(self, text: str) -> None:
-        """Restore the text that `kept` wrote into an address; raise ValueError if it is invalid."""
+        """Read the text that `kept` wrote into an address; raise ValueError if it is invalid."""
 
     def kept(self) -> str:
-        """Return the text for the wing's parameter of every address; empty for none."""
+        """Return the text that the wing stores in the address of every page; empty for none."""
         return ""
 
     def enter(self, page: Page) -> None:
-        """Called once the page's choices are known."""
+        """Prepare a page; called when its choices are known, and before it is drawn."""
 
     def tools(self, page: Page) -> None:
-        """Draw the wing's tools for sharing the scene, in the sidebar."""
+        """Draw the wing's tools for sharing the page, in the sidebar."""
 
     def buttons(self, page: Page) -> None:
         """Draw the wing's buttons in the row below the tools."""
@@ -115,13 +118,13 @@ class Wing:
         """Draw the wing's part between the title and the page."""
 
     def after(self, page: Page) -> None:
-        """Called after the page is drawn."""
+        """Do what the wing needs after the page is drawn."""
 
     def renew(self) -> None:
-        """Redraw the wing's content, because the visitor's own models are available again."""
+        """Redraw what the wing shows, because the visitor's own models are in memory again."""
 
     def lost(self, page: Page, why: str) -> None:
-        """Note that the visitor's own models are gone, for the reason `why`, while on `page`."""
+        """Handle the loss of the visitor's own models; `why` says why, `page` is shown now."""
 
 
 WINGS: list[Wing] = []
@@ -141,5 +144,5 @@ def allows(control: str) -> bool:
 
 
 def if_clicks(words: str) -> str:
-    """Return words about clicks in pictures, or none if clicks are closed to the visitor."""
+    """Return these words on clicks in pictures; empty if the visitor may not click in them."""
     return words if allows(CLICKS) else ""

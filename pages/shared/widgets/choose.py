@@ -27,7 +27,7 @@ from headlight.pages.streamlit_fixes.late_values import (
     tell,
 )
 
-MOST_LAYERS = 6  # layers that fit in a row of buttons; more are in a drop-down box
+MOST_LAYERS = 6  # more layers than this are in a drop-down box, not in a row of buttons
 
 
 def choose(
@@ -40,10 +40,10 @@ def choose(
 ) -> Any:
     """Draw the widget of a choice and return its value.
 
-    The session and the link hold the value under the choice's key. `options` are the possible
+    The session and the link store the value under the choice's key. `options` are the possible
     values if they depend on the model. A value that is not among them, or a number beyond its
-    bounds, is replaced by the nearest. `more` goes to the widget, by default a segmented control
-    for options, a toggle for a switch, a number box or a text box.
+    bounds, is replaced by the nearest possible value. By default the widget is a segmented control
+    for options, a toggle for a switch, a number box or a text box. `more` are arguments for it.
     """
     offered, value = list(choice.options if options is None else options), chosen(choice)
     if offered:
@@ -51,7 +51,7 @@ def choose(
         note_offered(choice.key, offered, value)
         more = {"options": offered, "format_func": lambda value: words(choice, value), **more}
         if widget is st.selectbox and None in offered:
-            more["placeholder"] = words(choice, None)  # Streamlit shows a None option as no choice
+            more["placeholder"] = words(choice, None)  # Streamlit shows this for a value of None
     widget = widget or (st.segmented_control if offered else box(choice))
     if widget is st.segmented_control:
         more = {"required": True, "wrap": True, **more}
@@ -61,7 +61,7 @@ def choose(
         lowest, highest = choice.bounds
         more = {"min_value": lowest, "max_value": highest, "step": choice.step, **more}
         value = min(max(value, more["min_value"]), more["max_value"])
-    text = more.get("format_func", str)  # the words shown, which may change while the value stays
+    text = more.get("format_func", str)  # words on screen; they may change while the value stays
     listed = [] if more.get("accept_new_options") else offered
     is_typed = widget is st.text_input
     more |= {"on_change": hear_and, "args": [choice.key, text, listed, is_typed, on_change]}
@@ -81,7 +81,7 @@ def hear_and(
 ) -> None:
     """Store a value that the browser has sent, then call `then`; a callback.
 
-    A value outside `options` is refused: it comes from an earlier list of options.
+    A value that is not in `options` is refused: the browser still showed an earlier list.
     """
     if options and st.session_state[key] not in options:
         refuse(key)
@@ -102,7 +102,7 @@ def words(choice: Choice, value: object) -> str:
 
 
 def nearest(value: object, offered: Sequence[Any]) -> Any:
-    """Return the value if it is offered, else the next smaller number, else the first option."""
+    """Return the value if it is offered, else the largest smaller number, else the first option."""
     if value in offered:
         return value
     numbers = [option for option in offered if isinstance(option, int)]
@@ -121,7 +121,7 @@ def pick_one(
 def choose_kind(choice: Choice = KIND, **more: Any) -> Kind:
     """Draw the choice of a kind of attention of the chosen model, and return the kind.
 
-    Nothing is drawn if the model has only one kind.
+    Nothing is drawn if the model has only one kind of attention.
     """
     kinds = list(reader().shape.kinds)
     if len(kinds) > 1:
@@ -153,15 +153,18 @@ def choose_head_or_summary(kind: Kind) -> HeadChoice:
 def choose_place(choice: Choice, options: Sequence[HeadChoice]) -> Any:
     """Draw the choice of a layer or a head, and return it.
 
-    Heads, many layers, and layers with their summaries are in a drop-down box: this leaves room for
-    all choices of a head, and of its picture, in a row.
+    Heads, many layers, and layers together with “mean” and “max” are in a drop-down box. So the
+    choices of layer, head and picture have room in one row.
     """
     boxed = choice is not LAYER or len(options) > MOST_LAYERS or SUMMARIES[0] in options
     return choose(choice, options, **({"widget": st.selectbox, "width": 86} if boxed else {}))
 
 
 def offer_head(words: str, see: Callable[[], None] | None) -> None:
-    """Draw words about a head, with a button that calls `see` to choose it, unless it is None."""
+    """Draw words about a head, with a button that calls `see` to choose the head.
+
+    If `see` is None, there is no button.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key="clearest-head"):
         st.text(words, width="content")
         if see and allows(CLICKS):
@@ -169,16 +172,17 @@ def offer_head(words: str, see: Callable[[], None] | None) -> None:
 
 
 def place_options(count: int) -> list[HeadChoice]:
-    """Return the options for `count` heads or layers: their numbers from 0, then the summaries."""
+    """Return the options for `count` heads or layers: numbers from 0, then “mean” and “max”."""
     return [*range(count), *SUMMARIES]
 
 
 def choose_token(
     choice: Choice, tokens: Sequence[str], *, first: int = 1, width: int = 240, **more: Any
 ) -> int:
-    """Draw the choice of a token, numbered from `first`; return its index, from 0.
+    """Draw the choice of a token; return the token's index, from 0.
 
-    The box is `width` pixels wide. `more` goes to `choose`.
+    On screen the tokens are numbered from `first`. The box is `width` pixels wide. `more` are
+    further arguments for `choose`.
     """
     return choose(
         choice,
