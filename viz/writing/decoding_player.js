@@ -115,13 +115,14 @@ export function draw(mount) {
     const { step } = root;
     player.update();
     const prompt = source ? "" : texts[0];
+    const end = texts[steps] === texts[steps - 1] ? ` ${wrote[steps - 1]}` : ""; // a token without a text of its own
     text.replaceChildren(
       element("span", "prompt", prompt),
       element("span", "", texts[step].slice(prompt.length)),
       element("span", "new", texts[step + 1].slice(texts[step].length) || ` ${wrote[step]}`),
     );
     if (step === steps - 1) text.append(element("span", "ending", ending));
-    else if (source) text.append(...later(texts[steps].slice(texts[step + 1].length), ending));
+    else if (source) text.append(...later(texts[steps].slice(texts[step + 1].length) + end, ending));
     text.scrollTop = text.scrollHeight;
     const own = ownWeights();
     const isClosed = own.querySelector(".weight") === null;

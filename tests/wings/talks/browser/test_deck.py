@@ -64,7 +64,7 @@ FILLS = """number => {
 def saved(context, server, tmp_path_factory):
     """The file that the page Talk saves."""
     page = context.new_page()
-    left_out = f"left out of slides {NUMBERS['Gone']},"
+    left_out = f"Slides {NUMBERS['Gone']} are incomplete"
     path = save_talk(page, server, TALK, "HTML", left_out, tmp_path_factory.mktemp("deck"))
     page.evaluate("localStorage.clear()")
     page.close()

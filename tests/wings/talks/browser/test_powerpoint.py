@@ -55,7 +55,7 @@ def saved(context, server, tmp_path_factory):
     page = context.new_page()
     page.add_init_script(WATCH)
     folder = tmp_path_factory.mktemp("powerpoint")
-    path = save_talk(page, server, TALK, "PowerPoint", "left out of slides 5,", folder)
+    path = save_talk(page, server, TALK, "PowerPoint", "Slides 5 are incomplete", folder)
     made = page.evaluate("made")
     page.evaluate("localStorage.clear()")
     page.close()
