@@ -17,8 +17,8 @@ BYTES = {f"<0x{byte:02X}>": byte for byte in range(256)}
 class Token:
     """One token: its id, its `text` on screen, and its span, the characters from start to end.
 
-    A special token has an empty span, and shows its name. The bytes of a character all have the
-    character's span, and show their number.
+    A special token has an empty span, and shows its name. If a character is split into several
+    byte tokens, each has the span of the whole character, and shows the value of its byte.
     """
 
     id: int

@@ -182,7 +182,10 @@ class Selection:
         return whole_words(kept) if self.words else kept
 
     def of(self, weights: np.ndarray) -> np.ndarray:
-        """Return a run's weights (..., Q, K) as they are drawn; a row that sums to 0 stays 0."""
+        """Return the drawn part of a run's weights (..., Q, K), by words and scaled if chosen.
+
+        A scaled row that sums to 0 stays 0.
+        """
         chosen = weights[..., as_slice(self.rows), :][..., as_slice(self.columns)]
         if self.words:
             chosen = merge_words(

@@ -56,7 +56,7 @@ class CountJob(Job[Counted]):
         return Counted(count, as_atlas(as_data(count), sentences))
 
     def counted(self, reader: Reader, model: str, text: OwnText) -> Count:
-        """Return the count of as many windows as the time limit allows."""
+        """Count what heads do in one window after another, until the time limit."""
         about = about_of(reader, model, OWN, WINDOW)
         count = Count(about)
         longest = self.queue.longest

@@ -14,7 +14,7 @@ from headlight.pages.shared.runs.readers import reader
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.state.choices import MASKED, SECOND
 from headlight.pages.shared.state.page import PAGES, Page
-from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, Wing
+from headlight.pages.shared.state.wings import BUTTONS, CLICKS, TOOLS, WINGS, Wing
 from headlight.wings.classroom.part import locks
 
 PARAMETER = "workshop"  # the name of the parameter in an address
@@ -144,7 +144,8 @@ def named_controls(*pages: Page) -> dict[str, str]:
 
 def link_to(page: Page, opened: Lesson) -> str:
     """Return an address that holds a page, its present choices, and what is open to the class."""
-    parameters = address.parameters(page)
+    kept = {wing.parameter: wing.kept() for wing in WINGS}
+    parameters = address.parameters(page) | {name: text for name, text in kept.items() if text}
     if text := write(opened):
         parameters[PARAMETER] = text
     if token := door.access_token():

@@ -73,8 +73,9 @@ class Row:
     """A slide in the list of slides.
 
     `name` identifies the slide. `of` is the title of its page, `picture` the name of its first
-    picture, and `thumbnail` the key of its small picture. It `opens` if it has a page. A title that
-    a person has `typed` is shown without the marks of bold and italic.
+    picture, and `thumbnail` the key of its small picture. `opens` is true if a click can open its
+    page, and `typed` if a person typed its title, which is then shown without marks of bold and
+    italic.
     """
 
     name: str

@@ -142,7 +142,7 @@ def dtype_of(model: Reader) -> str:
 
 
 def show_differences(differences: Parity, of: str, model: Reader) -> None:
-    """Draw how large the differences are, and whether they are only rounding errors."""
+    """Draw how far a recorded run differs from the library's own, and if that is only rounding."""
     dtype = dtype_of(model)
     bound = BOUNDS[getattr(torch, dtype)].same
     same = max(differences) < bound

@@ -102,7 +102,7 @@ class ModelRun:
         return _streamed(self)
 
     def tokens(self) -> Trace:
-        """Return the record of the run as trained. Its tokens are those of this run, too."""
+        """Return the record of the run without changes; changes never alter the tokens."""
         return self.as_trained.trace()
 
     def changes(self) -> RunEdits:

@@ -1,6 +1,8 @@
 """What a class's link leaves open."""
 
 import re
+from types import SimpleNamespace
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import given
@@ -81,6 +83,17 @@ def test_a_teacher_is_offered_controls_by_their_names_on_screen(page):
     assert {"Sentence", "Layer", "Head", "Changes"} <= {*offered}
     assert len({*offered}) == len(offered)
     assert not any("_" in label or label.islower() for label in {*offered} - {*CONTROLS.values()})
+
+
+def test_the_link_for_a_class_has_what_other_wings_keep_in_addresses(monkeypatch):
+    kept = "first_steps.3"
+    other = SimpleNamespace(parameter="exercises", kept=lambda: kept)
+    monkeypatch.setattr(wing, "WINGS", [wing.WING, other])
+    app = open_page("attention", sentence="We sing.")
+    button(app, "QR").click().run()
+    (link,) = (code.value for code in app.code)
+    assert parse_qs(urlsplit(link).query)["exercises"] == [kept]
+    assert parse_qs(urlsplit(link).query)["sentence"] == ["We sing."]
 
 
 def test_a_teacher_is_offered_a_second_sentence_only_for_a_model_that_reads_two(bert_folder):
