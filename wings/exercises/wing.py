@@ -29,7 +29,8 @@ def draw_task(page: Page) -> None:
     assert current is not None  # the wing draws the task of a worksheet
     with st.container(key="exercise", border=True, gap="xsmall"):
         task, count = current.task, len(current.worksheet.tasks)
-        st.caption(f"Exercise {current.number + 1} of {count}")
+        done = f", {len(current.answers)} done" if current.answers else ""
+        st.caption(f"Exercise {current.number + 1} of {count}{done}")
         st.text(f"{task.title}: {task.instruction}")
         if current.is_solved:
             measure(page, current)
@@ -109,8 +110,8 @@ class Exercises(Wing):
 
     def above(self, page: Page) -> None:
         if progress():
-            keep()
             draw_task(page)
+            keep()
 
 
 WING = Exercises()

@@ -67,6 +67,8 @@ def test_a_slide_counts_guesses_shows_them_and_then_the_answer(
     page, server, phones, translator, tmp_path
 ):
     with_talk(page, server, TALK, "")
+    page.get_by_role("link", name="Talk").click()
+    expect(page.locator(".slide-list .title")).to_have_count(len(TALK))  # the kept talk has come
     code = open_room(page)
     close_dialog(page)
     page.get_by_role("button", name="Present").first.click()
