@@ -230,6 +230,8 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
         run = get_script_run_ctx()
         if run and run.fragment_ids_this_run:  # otherwise `open_page` publishes them
             publish()
+            for wing in WINGS:
+                wing.redrawn(shown())
 
     apart = st.fragment(published, run_every=every)
 

@@ -12,33 +12,42 @@ from headlight.model.library.pieces import Piece, as_pieces
 from headlight.pages.shared.address import now, read_parameters, shape_for, write_parameters
 from headlight.pages.shared.runs.arrays import tokens_of, weights_of
 from headlight.pages.shared.runs.heads import head_roles
-from headlight.pages.shared.runs.run import ModelRun, decoded
+from headlight.pages.shared.runs.run import BEAM, ModelRun, hiding, written
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.choices import (
     AS_TRAINED,
+    BY_BEAM,
     EDITS,
     HEAD,
     LAYER,
+    MASKED,
     MODEL,
     SECOND,
     SENTENCE,
+    places_in,
 )
 from headlight.pages.shared.state.page import Page
+from headlight.pages.shared.state.wings import WINGS, first_known
 from headlight.viz.numbers import number_text
 
 NUMBER, TEXT = "number", "text"
 NO_HEAD = "Choose a single head, not a mean or a maximum."
 NO_TOKEN = "The text has no token “{token}”."
 NO_SUCH_HEAD = "This model has no such head."
+NO_TRAINING = "No training of the task “{task}” has a score here yet."
 NO_ROLE = "This role is not tested in this kind of attention."
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a page shows: the model's run, the chosen head, and the choices as links write them."""
+    """What a page shows: the run of the model, the chosen head, and the choices as in links.
+
+    `edits` are the visitor's changes, also on a page that runs the model without them.
+    """
 
     run: ModelRun
+    edits: Edits
     head: HeadAddress | None
     choices: Mapping[str, str]
 
@@ -53,13 +62,22 @@ def scene_from(page: Page, parameters: Mapping[str, str]) -> Scene:
     """Return what a page shows with the choices of a link; raises ValueError without its model."""
     shape = shape_for(parameters)
     values, _ = read_parameters(parameters, page.linked, shape)
-    edits = Edits() if values[AS_TRAINED.key] else read_edits(values[EDITS.key], shape)
-    texts = values[SENTENCE.key], values[SECOND.key]
-    run = ModelRun(texts[0], second=texts[1], edits=edits, model=values[MODEL.key])
+    is_as_trained = values[AS_TRAINED.key] and page.changes != "all"
+    edits = Edits() if is_as_trained else read_edits(values[EDITS.key], shape)
+    run = ModelRun(
+        values[SENTENCE.key],
+        second=values[SECOND.key],
+        edits=edits if page.changes in ("all", "in force") else Edits(),
+        model=values[MODEL.key],
+        strategy=BEAM if values[BY_BEAM.key] else Strategy(),
+    )
+    run = hiding(run, places_in(values[MASKED.key]))
+    if page.own:
+        run = page.own(run, values)
     layer, head = values[LAYER.key], values[HEAD.key]
     single = isinstance(layer, int) and isinstance(head, int)
     address = (values[page.kind.key], layer, head) if single else None
-    return Scene(run, address, dict(parameters))
+    return Scene(run, edits, address, dict(parameters))
 
 
 @dataclass(frozen=True)
@@ -102,38 +120,28 @@ def index_of(tokens: list[str], token: str) -> int:
 
 
 def text(scene: Scene, of: Mapping[str, str]) -> str:
-    """Return the text that the model writes, by the strategy that the page has chosen."""
-    return decoded(scene.run, strategy_of(scene)).writing.text
-
-
-def strategy_of(scene: Scene) -> Strategy:
-    choices = scene.choices
-    options = {
-        name: type(default)(choices[name])
-        for name, default in vars(Strategy()).items()
-        if name in choices
-    }
-    return Strategy(**options)
+    """Return the text that the model writes by the chosen strategy, to its end."""
+    return written(scene.run).text
 
 
 def log_probability(scene: Scene, of: Mapping[str, str]) -> float:
     """Return the log-probability of the text that the model writes, in nats."""
-    return decoded(scene.run, strategy_of(scene)).writing.score
+    return written(scene.run).score
 
 
 def heads_off(scene: Scene, of: Mapping[str, str]) -> float:
-    return sum(gate == 0 for gate in scene.run.edits.gates.values())
+    return sum(gate == 0 for gate in scene.edits.gates.values())
 
 
 def closed_cells(scene: Scene, of: Mapping[str, str]) -> float:
-    return sum(not cell.opened for cell in scene.run.edits.cells)
+    return sum(not cell.opened for cell in scene.edits.cells)
 
 
 def role(scene: Scene, of: Mapping[str, str]) -> float:
     """Return the score of the chosen head in the test of a role, from 0 to 1."""
     kind, layer, head = head_of(scene, {})
     run = scene.run
-    scores = head_roles(run.model, run.loading, 0, run.edits).scores
+    scores = head_roles(run.model, run.loading, 0, Edits(gates=scene.edits.gates)).scores
     if of["role"] not in scores or kind not in scores[of["role"]]:
         raise ValueError(NO_ROLE)
     return float(scores[of["role"]][kind][layer, head])
@@ -159,15 +167,24 @@ def choice(scene: Scene, of: Mapping[str, str]) -> str:
     return scene.choices.get(of["choice"], "")
 
 
+def training(scene: Scene, of: Mapping[str, str]) -> float:
+    """Return the newest score of the visitor's own training, from 0 to 1."""
+    task, score = first_known(wing.trained() for wing in WINGS) or ("", 0.0)
+    if task != of["task"]:
+        raise ValueError(NO_TRAINING.format(task=of["task"]))
+    return score
+
+
 @dataclass(frozen=True)
 class Measure:
-    """A quantity that a goal can have: its words, its arguments, and the function that takes it."""
+    """A quantity that a goal can have: its words, its arguments, and how it is measured."""
 
     words: str
     kind: str
     take: Callable[[Scene, Mapping[str, str]], Any]
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
+    again: bool = True  # whether it can be measured again from the choices of a scene
 
 
 OF_HEAD = ("kind", "layer", "head")
@@ -182,6 +199,9 @@ MEASURES = {
     "pieces": Measure("the largest number of tokens in one word", NUMBER, pieces),
     "log-probability": Measure("the text's log-probability in nats", NUMBER, log_probability),
     "text": Measure("the text that the model writes", TEXT, text),
+    "training": Measure(
+        "the score of your training of “{task}”", NUMBER, training, ("task",), again=False
+    ),
     "choice": Measure("the choice “{choice}”", TEXT, choice, ("choice",)),
 }
 COMPARED: dict[str, dict[str, Callable[[Any, Any], bool]]] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from headlight.pages.shared.state.page import PAGES
-from headlight.wings.exercises.goals import Result, Scene, measured, scene_from
+from headlight.wings.exercises.goals import MEASURES, Result, Scene, measured, scene_from
 from headlight.wings.exercises.worksheet import Task, Worksheet
 
 LONGEST_HANDED_IN = 400_000  # characters
@@ -29,6 +29,7 @@ class Progress:
     answers: dict[int, dict[str, str]] = field(default_factory=dict)  # choices by solved task
     tries: Counter[int] = field(default_factory=Counter)  # scenes that did not reach the goals
     last: tuple = ()  # the task and the choices that were measured last
+    results: list[Result] = field(default_factory=list)  # of the last measurement
 
     @property
     def task(self) -> Task:
@@ -40,30 +41,34 @@ class Progress:
 
     def take(self, scene: Scene) -> list[Result]:
         """Measure a scene against the goals of the task in hand, and keep it as its answer."""
-        results = [measured(goal, scene) for goal in self.task.goals]
+        self.results = [measured(goal, scene) for goal in self.task.goals]
         this = self.number, sorted(scene.choices.items())
         is_new, is_first = this != self.last, self.last[:1] != (self.number,)
         self.last = this
         if not self.is_solved:
-            if all(result.reached for result in results):
+            if all(result.reached for result in self.results):
                 self.answers[self.number] = dict(scene.choices)
             # The scene in which a task begins is not tried by anybody.
             self.tries[self.number] += is_new and not is_first
-        return results
+        return self.results
 
     def kept(self) -> str | None:
-        """Return what the browser's tab keeps; None as long as nothing was solved."""
-        return json.dumps([self.worksheet.digest, self.answers]) if self.answers else None
+        """Return what the browser's tab keeps; None as long as nothing was tried."""
+        done = [self.worksheet.digest, self.answers, self.tries]
+        return json.dumps(done) if self.answers or self.tries.total() else None
 
     def take_up(self, kept: str) -> None:
-        """Take up the answers that the tab has kept, if they are of this worksheet."""
+        """Take up the answers and tries that the tab has kept, if they are of this worksheet."""
         try:
-            digest, answers = json.loads(kept)
+            digest, answers, tries = json.loads(kept)
             read = {int(number): dict(choices) for number, choices in answers.items()}
-        except (ValueError, TypeError, AttributeError, RecursionError):
+            tried = {int(number): int(count) for number, count in tries.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):
             return
-        if digest == self.worksheet.digest and {*read} <= {*range(len(self.worksheet.tasks))}:
+        known = {*range(len(self.worksheet.tasks))}
+        if digest == self.worksheet.digest and {*read, *tried} <= known:
             self.answers = read | self.answers
+            self.tries |= Counter(tried)
 
     def hand_in(self) -> str:
         """Return the tasks, tries and answers as a text that ends with its checksum."""
@@ -96,7 +101,7 @@ def verify(text: str, worksheet: Worksheet) -> list[str]:
         raise ValueError(CHANGED)
     if not body.startswith(f"Headlight worksheet {worksheet.digest}: "):
         raise ValueError(OTHER_SHEET)
-    matches = [ANSWER.fullmatch(line) for line in body.splitlines()[1:]]
+    matches = [ANSWER.fullmatch(line) for line in body.split("\n")[1:-1]]
     if len(matches) != len(worksheet.tasks) or not all(matches):
         raise ValueError(NO_HAND_IN)
     return [
@@ -115,8 +120,11 @@ def verdict(task: Task, answer: str | None) -> str:
         if not isinstance(choices, Mapping):
             raise ValueError(NO_HAND_IN)
         scene = scene_from(PAGES[task.page], {str(key): str(text) for key, text in choices.items()})
-        results = [measured(goal, scene) for goal in task.goals]
+        goals = [goal for goal in task.goals if MEASURES[goal.measure].again]
+        results = [measured(goal, scene) for goal in goals]
     except (ValueError, RecursionError) as error:
         return f"cannot be measured here ({error})"
     missed = [result.words for result in results if not result.reached]
-    return f"not reached here ({'; '.join(missed)})" if missed else "done"
+    if missed:
+        return f"not reached here ({'; '.join(missed)})"
+    return "done" if goals == [*task.goals] else "done, but a training is not repeated here"

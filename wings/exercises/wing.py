@@ -1,5 +1,7 @@
 """Exercises that check themselves: a task above the page, measured on what the page shows."""
 
+from contextlib import suppress
+
 import streamlit as st
 
 from headlight.pages.shared.state.page import PAGES, Page
@@ -19,7 +21,6 @@ from headlight.wings.exercises.worksheet import from_link
 
 __all__ = ["WING"]
 
-EVERY = 1.0  # seconds between two measurements: a click may redraw only a part of the page
 DONE = "Done."
 
 
@@ -32,10 +33,7 @@ def draw_task(page: Page) -> None:
         done = f", {len(current.answers)} done" if current.answers else ""
         st.caption(f"Exercise {current.number + 1} of {count}{done}")
         st.text(f"{task.title}: {task.instruction}")
-        if current.is_solved:
-            measure(page, current)
-        else:
-            measure_often(page, current)
+        measure(page, current)
         with st.container(horizontal=True, gap="xsmall"):
             if page.key != task.page:
                 st.page_link(PAGES[task.page].file, label=f"To {PAGES[task.page].title}")
@@ -67,13 +65,6 @@ def measure(page: Page, current: Progress) -> None:
         st.markdown(f"**{DONE}**")
     for result in results:
         st.text(f"{'✓' if result.reached else '○'} {result.words}")
-
-
-@st.fragment(run_every=EVERY)
-def measure_often(page: Page, current: Progress) -> None:
-    measure(page, current)
-    if current.is_solved:
-        st.rerun()  # "Next" becomes the main button, and nothing is measured any more
 
 
 class Exercises(Wing):
@@ -112,6 +103,15 @@ class Exercises(Wing):
         if progress():
             draw_task(page)
             keep()
+
+    def redrawn(self, page: Page) -> None:
+        """Measure again after a change in a section, and draw the page if the results differ."""
+        current = progress()
+        if current:
+            before = current.results
+            with suppress(ValueError):  # the model is gone
+                if current.take(scene_of(page)) != before:
+                    st.rerun()
 
 
 WING = Exercises()

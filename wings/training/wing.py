@@ -19,6 +19,12 @@ class Trainings(Wing):
         training = workshop().training
         return training and (f"Your training: {training.name}", training.job.look().snapshots)
 
+    def trained(self) -> tuple[str, float] | None:
+        training = workshop().training
+        if training is None or not training.job.matches:
+            return None
+        return training.job.options.task, training.job.matches[-1][1]
+
     def lost(self, page: Page, why: str) -> None:
         if page is PAGE:
             workshop().refused = why

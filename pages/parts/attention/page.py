@@ -1,8 +1,9 @@
 """The page Attention: which tokens every head looks at, on the visitor's text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import streamlit as st
 
@@ -217,17 +218,13 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
         tokens_read(run, of)
 
 
-def with_changes(run: ModelRun) -> ModelRun:
-    """Return the run with the visitor's changes to the model.
-
-    If the visitor gave the decoder no text, it reads the text that the changed model writes.
-    """
-    edits = edit_history.in_force()
-    if edits == Edits():
-        return run
-    changed = replace(run, edits=edits)
+def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    """Return the run with the chosen text of the decoder, or that of the changed model."""
+    if models.named(run.model).is_library:
+        run = replace(run, target=values[READS.key])
     writes_beside = "cross" in run.reader.shape.kinds and not run.target
-    return replace(changed, target=written(changed).text) if writes_beside else changed
+    is_written = writes_beside and run.edits != Edits()
+    return replace(run, target=written(run).text) if is_written else run
 
 
 def attention() -> None:
@@ -235,7 +232,8 @@ def attention() -> None:
     given = ask(target=READS if models.chosen().is_library else None)
     if given is None:
         return
-    run = with_changes(given)
+    run = replace(given, edits=edit_history.in_force())
+    run = with_text(run, {READS.key: given.target})
     of = about_run(run)
     writes_beside = "cross" in run.reader.shape.kinds and "write" not in run.reader.missing
     translates = writes_beside and not given.target
@@ -258,6 +256,7 @@ PAGE = Page(
     purpose="Which tokens every head looks at, on your text",
     body=attention,
     changes="in force",
+    own=with_text,
     choices=(choices.PICTURE, choices.OWN_SCALE, choices.LIT, *RIDDLE, *CHOICES),
     pictures={
         "source": "the source's tokens",

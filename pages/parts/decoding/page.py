@@ -1,6 +1,8 @@
 """The page Decoding: watch how a text is written, one token at a time, and force tokens."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -24,6 +26,7 @@ from headlight.pages.parts.decoding.request import (
     branches_of,
     choose_request,
     show_branch,
+    strategy_of,
 )
 from headlight.pages.parts.decoding.shifted_right import shifted_right
 from headlight.pages.shared.address import section
@@ -174,6 +177,11 @@ def decoding_page() -> None:
         everything(run)
 
 
+def with_strategy(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    """Return the run with the chosen strategy."""
+    return replace(run, strategy=strategy_of(values))
+
+
 PAGE = Page(
     key="decoding",
     title="Decoding",
@@ -181,6 +189,7 @@ PAGE = Page(
     purpose="How the output comes about, one token at a time",
     body=decoding_page,
     changes="in force",
+    own=with_strategy,
     unread=(KIND,),
     choices=(TARGET, *RIDDLE, *CHOICES, LENGTH, POLICY, BUDGET),
     pictures={

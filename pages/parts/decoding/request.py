@@ -1,7 +1,9 @@
 """The settings of a decoding, and its branches: texts that begin with tokens the visitor forced."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import streamlit as st
 
@@ -128,10 +130,14 @@ def chosen_strategy() -> tuple[Strategy, int]:
 
     Raise ValueError for invalid options.
     """
-    name = chosen(STRATEGY)
-    return Strategy(name, **{option.key: chosen(option) for option in options_of(name)}), chosen(
-        LONGEST
-    )
+    values = {choice.key: chosen(choice) for choice in (STRATEGY, *OPTIONS.values())}
+    return strategy_of(values), chosen(LONGEST)
+
+
+def strategy_of(values: Mapping[str, Any]) -> Strategy:
+    """Return the strategy that the values of the choices mean; raises ValueError if invalid."""
+    name = values[STRATEGY.key]
+    return Strategy(name, **{option.key: values[option.key] for option in options_of(name)})
 
 
 def strategy_words(strategy: Strategy, longest: int) -> str:

@@ -1,6 +1,8 @@
 """The page Inside a head: one weight taken apart, in the numbers of the run that produced it."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -71,10 +73,15 @@ def changed(plain: ModelRun) -> ModelRun:
     If a weight was clicked on another page, the decoder's text and the padding are those of the
     run on that page.
     """
+    come = (INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO)
     run = replace(plain, edits=edit_history.in_force())
-    if chosen(INSIDE_OF) == plain.sentence:
-        run = replace(run, target=chosen(INSIDE_TARGET), pad_to=chosen(INSIDE_PAD_TO))
-    return run
+    return with_text(run, {choice.key: chosen(choice) for choice in come})
+
+
+def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    if values[INSIDE_OF.key] != run.sentence:
+        return run
+    return replace(run, target=values[INSIDE_TARGET.key], pad_to=values[INSIDE_PAD_TO.key])
 
 
 def choose_site() -> tuple[Site, DeltaGenerator]:
@@ -206,6 +213,7 @@ PAGE = Page(
     purpose="Why a weight is what it is, number by number",
     body=page,
     changes="in force",
+    own=with_text,
     choices=(
         QUERY, KEY, TAB, INSIDE_OF, INSIDE_TARGET, INSIDE_PAD_TO, AGAINST, *SWITCHES, WORDS,
         *RIDDLE,

@@ -1,8 +1,9 @@
 """The page Masks: change which keys attention may see, and watch weights and output change."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 import torch
@@ -206,6 +207,11 @@ def masks() -> None:
         everything(run)
 
 
+def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    """Return the run with the chosen text of the decoder, and with the padding."""
+    return replace(run, target=values[TARGET.key], pad_to=values[PAD_TO.key])
+
+
 def first_pictures() -> tuple[str, ...]:
     """Return the pictures of a new slide: the mask, and the text or texts written with it."""
     texts = comparison.first_pictures("matrix")
@@ -233,6 +239,7 @@ PAGE = Page(
         **FLASH,
     },
     first=first_pictures,
+    own=with_text,
     kind=MASK_KIND,
     unread=(KIND,),
 )

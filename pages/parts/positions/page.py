@@ -1,8 +1,13 @@
 """The page Positions: sinusoids, learned tables, rotary positions, and reading without any."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from headlight.model.shape import Ability
 from headlight.pages.parts.positions import learned, rotary, sentence, sinusoids
+from headlight.pages.parts.positions.edits import lengths, moved, position_edits
 from headlight.pages.shared.controls.sentence import ask, can
+from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.comparison import KEYS
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import KEY, QUERY
@@ -47,6 +52,13 @@ def positions() -> None:
         OF_SENTENCE[tab](run)
 
 
+def with_moves(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    """Return the run with the chosen positions, if the page shows it."""
+    if values[TAB.key] != "sentence" or "move positions" in run.reader.missing:
+        return run
+    return moved(run, position_edits(lengths(run), values))
+
+
 PAGE = Page(
     key="positions",
     title="Positions",
@@ -71,4 +83,5 @@ PAGE = Page(
         "rotary-distances": "the score by distance",
     },
     first=KEYS,
+    own=with_moves,
 )

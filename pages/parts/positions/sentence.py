@@ -1,17 +1,26 @@
 """The tabs Your sentence, Shuffled words and One token of the page Positions."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from headlight.model.edits import HeadAddress
 from headlight.model.edits.positions import PositionEdit
-from headlight.model.trace import Trace
 from headlight.model.transformer.trace import Side, Site
 from headlight.pages.parts.positions.calls import shuffle
-from headlight.pages.parts.positions.effects import moved_attention, shuffled
+from headlight.pages.parts.positions.edits import (
+    MOST_SHUFFLES,
+    ONLY,
+    SEED,
+    SHIFT,
+    SIDES,
+    lengths,
+    modes_of,
+    moved,
+    position_edits,
+)
+from headlight.pages.parts.positions.effects import moved_attention
 from headlight.pages.parts.positions.words import (
     MOVED_WORDS,
     SENTENCE_WORDS,
@@ -27,7 +36,7 @@ from headlight.pages.shared.show.pictures import embedding_rows, show
 from headlight.pages.shared.show.saving import About, about, about_run
 from headlight.pages.shared.show.texts import chips
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.choice import Choice, counted, number, one_of
+from headlight.pages.shared.state.choice import counted, one_of
 from headlight.pages.shared.state.choices import (
     DEFAULT_SITE,
     HEAD,
@@ -77,22 +86,9 @@ def token_section(run: ModelRun) -> None:
     caption(TOKEN_WORDS["sum"])
 
 
-MODES = {"trained": "as trained", "off": "off", "shuffled": "shuffled", "shifted": "shifted"}
-MOST_SHUFFLES = 10_000
 LITTLE = 0.5  # a head changes “little” if less than this share of the head that changes most
 LEAST = 0.005  # a smaller share of moved attention is only rounding
 
-HELP = SENTENCE_WORDS["modes"]
-SIDES: dict[Side, Choice] = {
-    "encoder": one_of(
-        "positions_encoder", MODES, "off", label="Positions of the encoder", help=HELP
-    ),
-    "decoder": one_of("positions_decoder", MODES, label="Positions of the decoder", help=HELP),
-}
-# For a model that has only an encoder or only a decoder.
-ONLY = one_of("positions_only", MODES, "off", label="Positions", help=HELP)
-SHIFT = number("positions_shift", 1, (1, 512), label="Shift by k")
-SEED = number("positions_seed", 0, (0, MOST_SHUFFLES - 1))
 CHOICES = (*SIDES.values(), ONLY, SHIFT, SEED, SIDE, *TOKENS.values())
 
 
@@ -100,35 +96,16 @@ def shuffle_again() -> None:
     put(SEED, (chosen(SEED) + 1) % MOST_SHUFFLES)
 
 
-def position_edit(choice: Choice, side: Side, tokens: int) -> PositionEdit:
-    """Return the chosen change of a side's positions; `tokens` is how many tokens it has.
-
-    If positions are shuffled, the start token and the end token keep theirs.
-    """
-    mode, order = chosen(choice), ()
-    if mode == "shuffled":
-        first = 1 if side == "decoder" else 0
-        mixed = shuffled(tokens - 1, chosen(SEED))
-        order = (*range(first), *(first + index for index in mixed))
-    return PositionEdit(mode == "off", order, chosen(SHIFT) if mode == "shifted" else 0)
-
-
-def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
+def choose_edits(run: ModelRun) -> dict[Side, PositionEdit]:
     """Draw the choice of positions for encoder and decoder, and return the changes of each."""
-    lengths = len(before.source_tokens), len(before.target_tokens)
-    tokens: dict[Side, int] = {
-        side: count for side, count in zip(SIDES, lengths, strict=True) if count
-    }
-    sides = SIDES if len(tokens) > 1 else dict.fromkeys(tokens, ONLY)
+    tokens = lengths(run)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        modes = {choose(choice) for choice in sides.values()}
+        modes = {choose(choice) for choice in modes_of(tokens).values()}
         if "shifted" in modes:
             choose(SHIFT, width=120)
         if "shuffled" in modes:
             st.button("Shuffle again", on_click=shuffle_again)
-    edits: dict[Side, PositionEdit] = {
-        side: position_edit(sides[side], side, count) for side, count in tokens.items()
-    }
+    edits = position_edits(tokens, {choice.key: chosen(choice) for choice in CHOICES})
     for side, edit in edits.items():
         if not edit.off and edit != PositionEdit():
             places = ", ".join(map(str, edit.positions(0, tokens[side])))
@@ -139,9 +116,8 @@ def choose_edits(before: Trace) -> dict[Side, PositionEdit]:
 @section
 def sentence_section(before: ModelRun) -> None:
     """Draw how changed positions affect the text that the model writes, and the attention."""
-    edits = choose_edits(before.trace())
-    moves = (edits.get(side, PositionEdit()) for side in SIDES)
-    after = replace(before, moved=tuple(moves))
+    edits = choose_edits(before)
+    after = moved(before, edits)
     try:
         after.trace()
     except ValueError as error:
@@ -165,8 +141,8 @@ def before_and_after(
     before: ModelRun, after: ModelRun, labels: tuple[str, str], of: tuple[About, About]
 ) -> None:
     """Draw a head as trained and with the changes; at first it is the head that changes most."""
-    moved = moved_by_head(before, after)
-    open_on_most_moved(moved)
+    shares = moved_by_head(before, after)
+    open_on_most_moved(shares)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = choose_kind()
         layer, head = choose_layer(kind), choose_head_or_summary(kind)
@@ -182,7 +158,7 @@ def before_and_after(
             what = f"{site_words(kind, layer, head)}, {title}"
             show(heatmap, f"weights-{key}", of=of_run, what=what)
     if not isinstance(head, str):
-        say_most_moved(moved, (kind, layer, head))
+        say_most_moved(shares, (kind, layer, head))
 
 
 def moved_by_head(before: ModelRun, after: ModelRun) -> dict[HeadAddress, float]:

@@ -1,13 +1,18 @@
 """The record of a page of the app, the list of all pages, and the page that is shown."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
 from headlight.pages.shared.state.choice import Choice
 from headlight.pages.shared.state.choices import AS_TRAINED, COMMON, EDITS, KIND
+
+if TYPE_CHECKING:
+    from headlight.pages.shared.runs.run import ModelRun
 
 Changes = Literal["all", "in force", "by side", "none"]
 
@@ -25,7 +30,8 @@ class Page:
     to which the chosen layer belongs. `changes` says with which of the visitor's changes the body
     runs the model: "all" of them, those "in force" (none while the model is shown as trained), "by
     side" (each side of a comparison has its own), or "none". `unread` are the common choices,
-    besides the changes, that do not affect the page's pictures.
+    besides the changes, that do not affect the page's pictures. `own` returns a run with what the
+    page's own choices change in it, such as the padding; it gets their values by their keys.
     """
 
     key: str
@@ -41,6 +47,7 @@ class Page:
     kind: Choice = KIND
     changes: Changes = "none"
     unread: tuple[Choice, ...] = ()
+    own: Callable[[ModelRun, Mapping[str, Any]], ModelRun] | None = None
 
     @property
     def file(self) -> str:

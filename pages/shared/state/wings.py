@@ -71,6 +71,14 @@ class Wing:
         """Return the title and the snapshots of the visitor's own training; None if none ran."""
         return None
 
+    def trained(self) -> tuple[str, float] | None:
+        """Return the task and the newest score of the visitor's own training.
+
+        The score, from 0 to 1, is the share of unseen examples without a mistake, or the induction
+        score. None if there is no score yet.
+        """
+        return None
+
     def asks(
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
@@ -119,6 +127,9 @@ class Wing:
 
     def after(self, page: Page) -> None:
         """Do what the wing needs after the page is drawn."""
+
+    def redrawn(self, page: Page) -> None:
+        """Do what the wing needs after a section of the page was drawn again alone."""
 
     def renew(self) -> None:
         """Redraw what the wing shows, because the visitor's own models are in memory again."""

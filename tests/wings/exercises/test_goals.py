@@ -5,8 +5,14 @@ from dataclasses import replace
 import pytest
 
 import headlight.pages.parts.pages  # noqa: F401 - lists the pages
+from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import Edits
+from headlight.model.edits.positions import PositionEdit
+from headlight.pages.shared.state.models import Training, workshop
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.exercises.goals import COMPARED, MEASURES, Goal, check, measured, scene_from
+from headlight.wings.training.jobs import TrainingJob, training_queue
+from headlight.wings.training.small_models import default_options
 from tests.pages.sessions import session
 
 SENTENCE = "The dog ate the meat because it was hungry."
@@ -48,6 +54,59 @@ def test_a_text_is_written_by_the_strategy_of_the_page(taken):
     assert (greedy, best) == ("J'ai un frère et un frère.", "J'ai une sœur et un frère.")
     numbers = [taken("log-probability", each, "decoding") for each in (scene, beam)]
     assert numbers[0] < numbers[1]
+
+
+def test_the_run_is_the_one_that_the_page_shows(shipped):
+    """Each page has choices of its own that change what the model reads, or how it writes."""
+    words, closed = {"sentence": SENTENCE}, {"edits": "gate.cross.1.4.0"}
+    with session("a pupil"):
+        run = {
+            page: scene_from(PAGES[page], words | of).run
+            for page, of in {
+                "attention": closed,
+                "masks": {"target": "Le chat.", "pad_to": "13"},
+                "positions": {"positions_encoder": "shifted", "positions_shift": "3"} | closed,
+                "heads": closed | {"as_trained": "on"},
+                "inside": {"inside_of": SENTENCE, "inside_target": "Le chat."},
+                "cause": {"target": "Le chat."},
+                "decoding": {"strategy": "beam", "beam_size": "2", "top_k": "7"},
+                "models": {"by_beam": "on"},
+            }.items()
+        }
+        assert run["attention"].target == "Le chien mangea la viande."  # as the changed model says
+        assert (run["masks"].target, run["masks"].pad_to) == ("Le chat.", 13)
+        assert run["positions"].moved == (PositionEdit(shift=3), PositionEdit())
+        assert run["positions"].edits == Edits()  # the page shows the model as trained
+        assert run["heads"].edits != Edits()  # this page always shows the changes
+        assert run["inside"].target == run["cause"].target == "Le chat."
+        assert run["decoding"].strategy == Strategy("beam", beam_size=2)
+        assert run["models"].strategy.strategy == "beam"
+
+
+def test_an_order_of_the_positions_is_measured_by_what_it_makes_the_model_write(taken):
+    """The page opens without the encoder's positions."""
+    scene = {"sentence": SENTENCE}
+    assert taken("text", scene, "positions") == "Le chien avait faim parce que c'était la viande."
+    scene = {"sentence": "The dog sees the cat.", "positions_encoder": "trained"}
+    assert taken("text", scene, "positions") == "Le chien voit le chat."
+    shuffled = scene | {"positions_encoder": "shuffled"}
+    assert taken("text", shuffled, "positions") == "Le chat voit le chien."
+    other = taken("text", shuffled | {"positions_seed": "1"}, "positions")
+    assert other not in ("Le chat voit le chien.", "Le chien voit le chat.")
+    assert taken("text", shuffled | {"positions_tab": "words"}, "positions") == taken("text", scene)
+
+
+def test_a_training_is_measured_by_its_newest_score(taken):
+    with pytest.raises(ValueError, match="No training of the task “reverse” has a score"):
+        taken("training", task="reverse")
+    job = TrainingJob(training_queue(), default_options("reverse"))
+    workshop().training = Training("1. Reverse", job)
+    with pytest.raises(ValueError, match="has a score"):
+        taken("training", task="reverse")
+    job.matches += [(50, 0.25), (100, 0.75)]
+    assert taken("training", task="reverse") == 0.75
+    with pytest.raises(ValueError, match="“copy”"):
+        taken("training", task="copy")
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 
 import headlight.pages.parts.pages  # noqa: F401 - lists the pages
 from headlight.pages.shared.state.page import PAGES
-from headlight.wings.exercises.goals import scene_from
+from headlight.wings.exercises.goals import Goal, scene_from
 from headlight.wings.exercises.progress import Progress, checksum, verify
-from headlight.wings.exercises.worksheet import Worksheet, from_link
+from headlight.wings.exercises.worksheet import Task, Worksheet, from_link
 from tests.pages.sessions import session
 
 SOLUTIONS = json.loads(Path(__file__).with_name("solutions.json").read_text(encoding="utf-8"))
@@ -72,15 +72,24 @@ def test_an_answer_made_up_with_its_checksum_is_found_out(progress):
         assert "not reached here" in line or "cannot be measured" in line
 
 
+def test_a_training_that_is_handed_in_is_not_repeated():
+    goal = Goal("training", "at least", 0.9, {"task": "reverse"})
+    sheet = Worksheet("Train", (Task("Reverse", "Train it.", "training", {}, (goal,)),))
+    with session("a pupil"):
+        progress = Progress(sheet, "", answers={0: {"toy_task": "reverse"}})
+        (line,) = verify(progress.hand_in(), sheet)
+    assert line == "1. Reverse: done, but a training is not repeated here, 0 tries"
+
+
 def test_a_tab_gives_back_what_it_has_kept(progress):
     kept = progress.kept()
     again = Progress(SHEET, "first_steps")
     assert again.kept() is None
     again.take_up(kept)
-    assert again.answers == progress.answers
+    assert (again.answers, again.tries) == (progress.answers, progress.tries)
     other = Progress(Worksheet("Another", SHEET.tasks[:1]), "")
     other.take_up(kept)
     assert other.answers == {}
-    for nonsense in ("", "1", "[1, 2]", "[" * 5_000, json.dumps([SHEET.digest, {"99": {}}])):
+    for nonsense in ("", "1", "[1, 2]", "[" * 5_000, json.dumps([SHEET.digest, {"99": {}}, {}])):
         again.take_up(nonsense)
     assert again.answers == progress.answers

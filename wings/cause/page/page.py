@@ -1,6 +1,8 @@
 """Cause: what written words depend on, measured next to where the heads look."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -50,6 +52,11 @@ def cause() -> None:
         everything(replace(run, edits=edits))
 
 
+def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    """Return the run with the chosen text of the decoder."""
+    return replace(run, target=values[TARGET.key])
+
+
 PAGE = Page(
     key="cause",
     title="Cause",
@@ -57,6 +64,7 @@ PAGE = Page(
     purpose="Which words a written token depends on, next to where the heads look",
     body=cause,
     changes="in force",
+    own=with_text,
     choices=(
         TARGET,
         TAB,

@@ -1,10 +1,11 @@
-"""Exercises in a browser: done by a click, and made."""
+"""Exercises in a browser: done, kept, handed in, and made."""
 
 import re
 
 import pytest
 from playwright.sync_api import expect
 
+import headlight.pages.parts.pages  # noqa: F401 - lists the pages
 from headlight.wings.exercises.worksheet import read
 
 HTML = "<img src=x onerror=window.hit=1> **it** $x$"
@@ -17,6 +18,36 @@ def task(page):
 def see(page, number, words):
     expect(task(page)).to_contain_text(f"Exercise {number} of 12")
     expect(task(page)).to_contain_text(words)
+
+
+def test_a_task_is_done_by_what_the_page_shows_and_kept_in_the_tab(page, server, tmp_path):
+    page.goto(server)
+    page.get_by_role("button", name="Exercises").click()
+    page.get_by_role("button", name=re.compile("^Start: From tokens")).click()
+    see(page, 1, "The largest number of tokens in one word: 3; wanted: at least 5")
+    box = page.get_by_label("English sentence")
+    expect(box).to_have_value("The cat sleeps.")
+    box.fill("The encyclopaedia is new.")
+    box.press("Enter")
+    see(page, 1, "Done.")
+    page.get_by_role("button", name="Next").click()
+    see(page, 2, "The text that the model writes: “Le chien voit le chat.”")
+    expect(page).to_have_url(re.compile("/positions"))
+    page.wait_for_function("sessionStorage.getItem('headlight-exercises')")
+    assert page.errors == []  # after it, Streamlit looks for itself below the page's path
+    page.reload()
+    see(page, 2, "Exercise 2 of 12, 1 done")
+    page.get_by_role("button", name="Exercises").click()
+    expect(page.get_by_role("button", name="✓ 1. Tokens")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Hand in").click()
+    download.value.save_as(tmp_path / "exercises.txt")
+    handed_in = (tmp_path / "exercises.txt").read_text(encoding="utf-8")
+    assert "1. Tokens: done" in handed_in
+    page.get_by_role("tab", name="Check").click()
+    page.get_by_label("The text that was handed in").fill(handed_in)
+    page.get_by_label("The text that was handed in").press("Control+Enter")
+    expect(page.get_by_text(re.compile("1. Tokens: done"))).to_be_visible()
 
 
 def test_a_click_in_a_picture_solves_a_task_of_another_page(page, server):
