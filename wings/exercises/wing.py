@@ -7,7 +7,7 @@ import streamlit as st
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.wings import TOOLS, Wing, allows, is_open
 from headlight.wings.exercises.dialog import ask, hand_in_button
-from headlight.wings.exercises.goals import Result, scene_of
+from headlight.wings.exercises.goals import scene_of
 from headlight.wings.exercises.progress import Progress
 from headlight.wings.exercises.session import (
     begin_task,
@@ -74,7 +74,7 @@ def draw_buttons(page: Page, current: Progress) -> None:
 def measure(page: Page, current: Progress) -> tuple[list[str], str]:
     """Return lines that say how far the scene is from the goals, and whether it is done."""
     try:
-        results = take(page, current)
+        results = current.take(scene_of(page))
     except ValueError as error:  # the model is gone
         return [str(error)], ""
     lines = [f"{'✓' if result.reached else '○'} {result.words}" for result in results]
@@ -83,15 +83,6 @@ def measure(page: Page, current: Progress) -> tuple[list[str], str]:
     if not current.is_solved:
         return lines, ""
     return lines, DONE if all(result.reached for result in results) else DONE_BEFORE
-
-
-def take(page: Page, current: Progress) -> list[Result]:
-    """Measure the page, and say it where the task is out of sight when this solves it."""
-    before = current.is_solved
-    results = current.take(scene_of(page))
-    if current.is_solved and not before:
-        st.toast(f"Exercise {current.number + 1}: {DONE.lower()}")
-    return results
 
 
 class Exercises(Wing):
@@ -137,7 +128,7 @@ class Exercises(Wing):
         if current:
             before = current.results
             with suppress(ValueError):  # the model is gone
-                if take(page, current) != before:
+                if current.take(scene_of(page)) != before:
                     st.rerun()
 
 
