@@ -168,7 +168,7 @@ HEAD_WORDS = {
         "Click a [head] to switch it off or on; L1, a number or a heading switches all its heads. "
         "The slider fades the framed head."
     ),
-    "closed board": "The link that you followed does not let you switch [heads].",
+    "closed board": "With this link, you cannot switch [heads] off or on.",
     "badges": (
         "A badge describes what the [head] does on this sentence, not what the head is: on another "
         "sentence it may do something else. A head has a badge where:"
@@ -192,9 +192,9 @@ BLOCKING: dict[Method, str] = {
         "still sum to 1; a query that may see nothing takes nothing. This is what the model does."
     ),
     "large negative": (
-        "A blocked [score] is lowered by a billion. That looks the same until a row is blocked "
-        "completely: its scores are all lowered alike, and the softmax spreads the whole [weight] "
-        "over blocked [keys]."
+        "A billion is subtracted from every blocked [score]. The weights are the same, unless a "
+        "whole row is blocked: then all its scores are lowered equally, and the softmax spreads "
+        "the whole [weight] over blocked [keys]."
     ),
     "zero after": (
         "The softmax runs over all keys, then blocked [weights] are set to 0. Their share is lost: "
