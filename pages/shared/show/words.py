@@ -36,7 +36,7 @@ HOW_TO_READ = {
         "bright column is a token that all tokens look at."
     ),
     "kept lines": "; click the token to keep them",
-    "kept shades": "; click the token to keep these shades and to read single weights",
+    "kept text": "; click the token to keep these shades and to read single weights",
     "groups": " Heads under one line share their [keys] and [values]; each has its own queries.",
 }
 
