@@ -194,3 +194,6 @@ def test_a_phone_shows_formulas_whole(page, server):
     expect(formulas).to_have_count(9)
     widths = [formula.evaluate("node => node.scrollWidth") for formula in formulas.all()]
     assert max(widths) <= 390
+    page.goto(f"{server}/?kind=decoder")
+    formula = page.locator(".katex-display")
+    assert formula.evaluate("node => node.scrollWidth - node.clientWidth") == 0
