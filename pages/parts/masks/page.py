@@ -33,6 +33,7 @@ from headlight.pages.parts.masks.library import (
 )
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
+from headlight.pages.parts.masks.words import MASK_WORDS
 from headlight.pages.shared import address
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, tokens_read
@@ -43,7 +44,6 @@ from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.saving import about_run
-from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choices import (
     EDITS,
