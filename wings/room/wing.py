@@ -41,7 +41,7 @@ INTRO = (
 WIFI = (
     "If phones on the same Wi-Fi cannot open the address, the network separates its clients, as "
     "in many lecture halls. Then switch on the hotspot of this computer or of a phone, connect "
-    "this computer and the audience to it, and open Headlight by the new address in the terminal."
+    "this computer and the audience to it, and start Headlight again: it prints its new address."
 )
 ASK_OWN = "Ask a question of your own, with two to four answers"
 ASK_THIS = "Ask the room this question"
