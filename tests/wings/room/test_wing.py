@@ -62,6 +62,13 @@ def test_a_slide_asks_about_its_own_picture_alone(room):
     assert room.poll.question.asks.startswith(HEADS)
 
 
+def test_a_question_of_ones_own_is_asked_in_place_of_a_slides(room):
+    app = new_app(talk="1")
+    app.session_state["talk"] = (Slide("heads", GUESSING, "One", pictures=("map", "effects")),)
+    with_room(app, room, WHOSE)
+    assert room.poll.question == WHOSE
+
+
 def test_a_question_of_ones_own_stays_open_when_the_page_shows_its_answer(room):
     app = answer(with_room(open_page(**GUESSING), room))
     assert room.poll.right

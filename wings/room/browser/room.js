@@ -99,11 +99,11 @@ function codeOf({ address, side }, modules) {
 }
 
 /** Save how often each option was guessed as a CSV file. */
-function saveCounts({ options, code }, { counts, right }) {
+function saveCounts({ options, code, number }, { counts, right }) {
   const cell = (text) => `"${safe(text).replaceAll('"', '""')}"`;
   const rows = options.map((option, place) => [cell(option), counts[place], right.includes(place) ? 1 : 0].join(","));
   const text = ["option,guesses,right", ...rows].join("\r\n");
-  const link = element("a", "", "", { download: `room ${code}.csv` });
+  const link = element("a", "", "", { download: `room ${code} question ${number}.csv` });
   link.href = URL.createObjectURL(new Blob([`\ufeff${text}\r\n`], { type: "text/csv" }));
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -107,6 +107,7 @@ def test_a_slide_counts_guesses_shows_them_and_then_the_answer(
     expect_fitted(page, ["heatmap"])
     with page.expect_download() as download:
         page.locator(".room").get_by_role("button", name="CSV").click()
+    assert download.value.suggested_filename == f"room {code} question 1.csv"
     download.value.save_as(tmp_path / "room.csv")
     with open(tmp_path / "room.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
