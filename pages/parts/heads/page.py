@@ -62,7 +62,8 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     visible = record.masked_scores[0, head].isfinite().cpu().numpy()
 
     def ask() -> Riddle:
-        return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
+        sees_most = int(visible.sum(1).argmax())  # the first query of a decoder sees only one key
+        return most_looked_at(words, weights, *labels_of(run, kind), ~visible, sees_most)
 
     above, (badges, said) = st.container(), badges_of(run, address, weights, visible)
     open_cell = if_taken_apart(run, partial(open_inside, *address))

@@ -58,6 +58,12 @@ def guess(app, place, number=0):
     return app
 
 
+def test_the_page_heads_asks_about_a_query_that_sees_several_keys():
+    app = open_page("heads", guess="on", sentence=SENTENCE, kind="decoder", layer="1", head="1")
+    (header,) = (each for each in asked(app) if each["asks"].startswith("Decoder, masked"))
+    assert len(header["options"]) > 2
+
+
 def measured_heads():
     return with_heads_measured(open_page("heads", **HEADS))
 
