@@ -46,14 +46,10 @@ NO_TRAINING = "No training of the task “{task}” has a score here yet."
 
 @dataclass(frozen=True)
 class Scene:
-    """What a page shows: the model's run, the chosen head, and the choices, read and as in links.
-
-    `edits` are the visitor's changes, also on a page that runs the model without them.
-    """
+    """What a page shows: a run, the chosen head, and the choices, as values and as in links."""
 
     page: Page
     reads: ModelRun
-    edits: Edits
     head: HeadAddress | None
     values: Mapping[str, Any]
     choices: Mapping[str, str]
@@ -76,12 +72,12 @@ def scene_from(page: Page, parameters: Mapping[str, str]) -> Scene:
     """Return what a page shows with the choices of a link; raises ValueError without its model."""
     shape = shape_for(parameters)
     values, _ = read_parameters(parameters, page.linked, shape)
-    is_as_trained = values[AS_TRAINED.key] and page.changes != "all"
-    edits = Edits() if is_as_trained else read_edits(values[EDITS.key], shape)
+    in_force = page.changes == "in force" and not values[AS_TRAINED.key]
+    is_changed = in_force or page.changes == "all"
     run = ModelRun(
         values[SENTENCE.key],
         second=values[SECOND.key],
-        edits=edits if page.changes in ("all", "in force") else Edits(),
+        edits=read_edits(values[EDITS.key], shape) if is_changed else Edits(),
         model=values[MODEL.key],
         strategy=BEAM if values[BY_BEAM.key] else Strategy(),
     )
@@ -93,7 +89,7 @@ def scene_from(page: Page, parameters: Mapping[str, str]) -> Scene:
     layer, head = values[LAYER.key], values[HEAD.key]
     single = isinstance(layer, int) and isinstance(head, int)
     address = (values[page.kind.key], layer, head) if single else None
-    return Scene(page, run, edits, address, values, dict(parameters))
+    return Scene(page, run, address, values, dict(parameters))
 
 
 @dataclass(frozen=True)
@@ -147,11 +143,11 @@ def log_probability(scene: Scene, of: Mapping[str, str]) -> float:
 
 
 def heads_off(scene: Scene, of: Mapping[str, str]) -> float:
-    return sum(gate == 0 for gate in scene.edits.gates.values())
+    return sum(gate == 0 for gate in scene.run.edits.gates.values())
 
 
 def closed_cells(scene: Scene, of: Mapping[str, str]) -> float:
-    return sum(not cell.opened for cell in scene.edits.cells)
+    return sum(not cell.opened for cell in scene.run.edits.cells)
 
 
 def role(scene: Scene, of: Mapping[str, str]) -> float:
@@ -216,7 +212,7 @@ MEASURES = {
     "weight": Measure(
         "the weight from “{query}” to “{key}”", NUMBER, weight, ("query", "key"), OF_HEAD
     ),
-    "role": Measure("the chosen head's score as a {role} head", NUMBER, role, ("role",)),
+    "role": Measure("the chosen head's score in the role “{role}”", NUMBER, role, ("role",)),
     "heads off": Measure("the number of heads switched off", NUMBER, heads_off),
     "closed cells": Measure("the number of cells closed by hand", NUMBER, closed_cells),
     "tokens": Measure("the number of tokens, without special ones", NUMBER, tokens),

@@ -175,7 +175,14 @@ def test_a_choice_is_measured_as_a_link_writes_it_and_by_its_default(taken):
 def test_a_page_that_does_not_show_the_run_does_not_measure_it(taken, page):
     with pytest.raises(ValueError, match=f"The page {PAGES[page].title} does not show"):
         taken("text", SCENE, page)
-    assert taken("heads off", {"edits": "gate.cross.1.4-5.0"}, page) == 2
+
+
+def test_heads_are_counted_in_the_run_that_writes(taken):
+    """Else a change that ruins the text would pass on a page that runs the model without it."""
+    edits = {"edits": "gate.cross.1.4-5.0~close.encoder.4.3.7.9"}
+    for page, heads in {"heads": 2, "attention": 2, "positions": 0, "models": 0}.items():
+        assert taken("heads off", edits, page) == heads
+        assert taken("closed cells", edits, page) == heads / 2
 
 
 def test_an_order_of_the_positions_is_measured_by_what_it_makes_the_model_write(taken):
