@@ -208,8 +208,11 @@ def masks() -> None:
 
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
-    """Return the run with the chosen text of the decoder, and with the padding."""
-    return replace(run, target=values[TARGET.key], pad_to=values[PAD_TO.key])
+    """Return the run with the chosen text of the decoder and the padding, if the model has them."""
+    if "cross" in run.reader.shape.kinds:
+        run = replace(run, target=values[TARGET.key])
+    pads = "pad" not in run.reader.missing and values[PAD_TO.key] in lengths(run.as_trained)
+    return replace(run, pad_to=values[PAD_TO.key]) if pads else run
 
 
 def first_pictures() -> tuple[str, ...]:
