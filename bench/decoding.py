@@ -16,7 +16,8 @@ from transformers import MarianConfig, MarianMTModel
 
 from bench.performance import meaning, page_options, publish
 from bench.report import Case, compare_times
-from headlight.model.decoding.search import NEVER_WRITTEN, Expansion, decode
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
+from headlight.model.decoding.search import Expansion, decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.memory_layout import lay_out, pack
 from headlight.model.tokens import END_ID, PAD_ID, START_ID

@@ -22,7 +22,8 @@ import torch
 
 from bench.performance import RESULTS, meaning, page_options, plot, publish
 from bench.report import Case
-from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
+from headlight.model.decoding.search import decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.memory_layout import lay_out, pack
 from headlight.model.tokens import END_ID

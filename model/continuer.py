@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from headlight.model.decoding.search import Expansion, TransformerPrefixes, room_to_write, search
+from headlight.model.decoding.prefixes import TransformerPrefixes
+from headlight.model.decoding.search import Expansion, room_to_write, search
 from headlight.model.decoding.steps import Decoding, Writing
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.own_reader import OwnReader, objective_of

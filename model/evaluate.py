@@ -125,7 +125,7 @@ def main() -> None:
         required=True,
         help="a file with lines of source<TAB>target, and <TAB> before each value to be copied",
     )
-    parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
+    parser.add_argument("--model", default="en-fr", help="a shipped model's name or a folder")
     parser.add_argument("--beam", type=int, default=1, metavar="WIDTH", help="1 decodes greedily")
     parser.add_argument("--output", type=Path, help="also write the translations to this file")
     arguments = parser.parse_args()

@@ -78,7 +78,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m recipe.measure_doubt", description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True, help="a file of source<TAB>target")
     parser.add_argument("--nonsense", type=Path, help="a file with one sentence per line")
-    parser.add_argument("--model", default="en-fr", help="a shipped name or a checkpoint folder")
+    parser.add_argument("--model", default="en-fr", help="a shipped model's name or a folder")
     arguments = parser.parse_args()
     translator = load_translator(arguments.model)
     references = group_references(read_pairs(arguments.pairs))

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from headlight.model.decoding.cache import CacheSize
-from headlight.model.decoding.search import Decoded, Expansion, TransformerPrefixes, newest
+from headlight.model.decoding.prefixes import TransformerPrefixes
+from headlight.model.decoding.search import Decoded, Expansion, newest
 from headlight.model.decoding.strategies import allowed
 from headlight.model.edits.tensors import stacked
 from headlight.model.shape import shape_of

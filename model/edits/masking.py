@@ -29,9 +29,9 @@ NamedMask = tuple[str, Setting]  # the name of a mask, with its numbers
 Layers = int | Literal["all", "odd", "even"]
 Together = Literal["all", "any", "only"]
 TOGETHER: dict[Together, str] = {
-    "all": "see what every mask leaves",
-    "any": "see what any added mask leaves",
-    "only": "see what the added masks leave, without the model's own",
+    "all": "see what all masks allow",
+    "any": "see what any added mask allows",
+    "only": "see what the added masks allow, without the model's own",
 }
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from headlight.model.transformer.trace import Site
 from tests.browser.heatmaps import expect_weight
-from tests.browser.rest import hover, settled
+from tests.browser.rest import hover, settled, until
 from tests.matrix import first_of
 
 NEW_SENTENCE = "My brother bought three old bicycles yesterday."
@@ -243,3 +243,18 @@ def test_the_button_that_switches_a_head_keeps_the_focus(page, server):
     expect(page.get_by_role("button", name="Switch this head on again")).to_be_focused()
     expect(page.locator(".st-key-lead-outcome")).to_be_visible()
     expect(page.get_by_role("button", name="Switch this head on again")).to_be_focused()
+
+
+HEIGHT = """canvas => {
+  const context = canvas.getContext("2d");
+  const { actualBoundingBoxAscent, actualBoundingBoxDescent } = context.measureText("lp");
+  return actualBoundingBoxAscent + actualBoundingBoxDescent;
+}"""
+
+
+def test_tokens_next_to_the_smallest_cells_do_not_overlap(page, server):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{server}/?sentence={'We saw the old house, ' * 7}and it was empty.")
+    canvas = page.locator(".heatmap canvas.map")
+    expect(canvas).to_have_attribute("data-side", "8")
+    until(page, lambda: canvas.evaluate(HEIGHT) <= 8)  # once the letters of the page have come

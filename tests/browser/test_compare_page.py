@@ -118,6 +118,18 @@ def test_presets_are_one_click_and_the_browser_goes_back(compare, translator):
 
 
 @pytest.mark.matrix
+def test_the_boxes_that_choose_a_head_are_in_one_line_below_a_long_name_of_a_model(compare):
+    compare.set_viewport_size({"width": 1280, "height": 720})
+    preset(compare, "Two models")
+    expect(compare.get_by_role("combobox", name="Model").last).to_have_value(re.compile("Small"))
+    model, *boxes = [
+        box_at_rest(compare.get_by_role("combobox", name=name).last)
+        for name in ("Model", "Attention", "Layer", "Head")
+    ]
+    assert len({box["y"] for box in boxes}) == 1
+    assert boxes[0]["y"] > model["y"] + model["height"]
+
+
 def test_changes_made_on_the_heads_page_are_compared(page, server, translator):
     page.goto(f"{server}/heads?sentence={TIRED}&head=2&edits=gate.cross.2.2.0")
     page.get_by_text("Which heads matter").wait_for()

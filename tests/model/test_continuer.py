@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from headlight.model.checkpoint import save_checkpoint
 from headlight.model.continuer import Continuer
-from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.positions import PositionEdit

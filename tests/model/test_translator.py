@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from headlight.model.checkpoint import save_checkpoint
-from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.insight.scoring import log_probabilities, trace_log_probabilities

@@ -107,7 +107,7 @@ def test_what_was_sampled_is_said_next_to_what_greedy_writes(shipped, longest):
     greedy = shipped.write(SENTENCE, longest=longest).writing.text
     (said,) = [text.value for text in app.text if "Sampling" in text.value]
     assert said.startswith(f"Sampling with seed 0 writes “{made.text}”")
-    assert ("where it was stopped" in said) == (not made.finished)
+    assert ("The text was cut off at the limit." in said) == (not made.finished)
     assert f"{number_text(made.score)} nats" in said
     assert ("Greedy writes the same." in said) == (made.text == greedy)
     (token,) = shipped.begin("Un")

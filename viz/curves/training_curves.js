@@ -9,13 +9,14 @@ import { dot } from "../strokes.js";
  * @property {{ title: string, limits: [number, number] | null }[]} panels
  * @property {{ run: number, panel: number, count: number }[]} lines the run, the panel and the number of steps of each line; the array holds a line's steps and then its values
  * @property {string[]} colors a colour for each run
+ * @property {string} axis the title of the horizontal axes
  * @property {[string, string]} at the words written before and after the number of a step
  */
 
-const HEIGHT = 170; // the height of a panel in pixels
+const HEIGHT = 184; // the height of a panel in pixels
 const HIGHEST = 340; // the largest height in pixels of a panel on a slide, where panels fill the height
 const WORDS = 52; // the height in pixels of a panel's title and of the text about a step
-const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 }; // pixels around a panel's plot
+const MARGIN = { left: 46, right: 10, top: 8, bottom: 34 }; // pixels around a panel's plot
 const FEW = 40; // a line of at most so many points has a dot at each of them
 
 /**
@@ -40,7 +41,7 @@ export function draw(mount) {
     const panels = root.figures.map(({ figure }) => figure);
     root.replaceChildren(root.legend, element("div", "panels", panels));
   }
-  const { runs, colors, at: around } = header;
+  const { runs, colors, axis, at: around } = header;
   root.legend.hidden = runs.length < 2;
   root.legend.replaceChildren(
     ...runs.map((name, run) =>
@@ -54,7 +55,7 @@ export function draw(mount) {
     const height = heightOf(root);
     root.figures.forEach((view, panel) => {
       const own = lines.filter((line) => line.panel === panel && line.steps.length);
-      drawPanel(root, view, { ...header.panels[panel], height, lines: own, runs, colors, around, last });
+      drawPanel(root, view, { ...header.panels[panel], height, lines: own, runs, colors, axis, around, last });
     });
   };
   root.render = render;
@@ -94,7 +95,7 @@ function makePanel(root) {
   return view;
 }
 
-function drawPanel(root, view, { title, limits, height, lines, runs, colors, around, last }) {
+function drawPanel(root, view, { title, limits, height, lines, runs, colors, axis, around, last }) {
   const width = view.figure.clientWidth;
   const style = getComputedStyle(root);
   const context = fitCanvas(view.canvas, width, height);
@@ -119,8 +120,10 @@ function drawPanel(root, view, { title, limits, height, lines, runs, colors, aro
   }
   for (const step of ticks(0, last, Math.max(2, Math.floor(across / 80)))) {
     context.textAlign = step > last * 0.95 ? "right" : "center";
-    context.fillText(short(step), x(step), height - 8);
+    context.fillText(short(step), x(step), height - MARGIN.bottom + 12);
   }
+  context.textAlign = "center";
+  context.fillText(axis, MARGIN.left + across / 2, height - 7);
   context.globalAlpha = 1;
   const at = (step) => `${around[0]}${short(step)}${around[1]}`;
   const read = [];

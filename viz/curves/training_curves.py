@@ -18,13 +18,15 @@ def training_curves(
     runs: Mapping[str, Mapping[str, Curve]],
     *,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    axis: str = "step",
     at: tuple[str, str] = ("at step ", ""),
 ) -> CanvasPicture:
     """Draw a panel for each measure, and in it a line for each run; the last run is bold.
 
     `runs` holds, by the run's name and then by the panel's title, the steps and the numbers at
     them; both may differ between runs. `limits` are the ends of the vertical axis of some panels;
-    the axes of the others fit their numbers. `at` holds the words written before and after a step.
+    the axes of the others fit their numbers. `axis` is the title of the horizontal axes. `at` holds
+    the words written before and after a step.
     When it is drawn again, as during a training, the picture keeps the step that is pointed at.
     There are at most as many runs as `COLORS`.
     """
@@ -42,12 +44,13 @@ def training_curves(
         ],
         "lines": lines,
         "colors": list(COLORS),
+        "axis": axis,
         "at": list(at),
     }
     body = np.concatenate(numbers) if numbers else None
     measured = {
         f"{title}: {name}": Numbers(
-            np.asarray(values, np.float32), {"step": [f"{step:g}" for step in steps]}
+            np.asarray(values, np.float32), {axis: [f"{step:g}" for step in steps]}
         )
         for name, lines in runs.items()
         for title, (steps, values) in lines.items()

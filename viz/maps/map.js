@@ -54,8 +54,9 @@ export function makeMap(diverging, point, place) {
   return map;
 }
 
+// Letters are no higher than a cell, so that the tokens of neighbouring rows or columns do not overlap.
 const fontOf = (root, side) =>
-  `${Math.max(9, Math.min(13, side - 1))}px ${getComputedStyle(root).fontFamily}`;
+  `${Math.max(SMALLEST, Math.min(13, side - 1))}px ${getComputedStyle(root).fontFamily}`;
 
 /** Return the pixels for the tokens, `left` and `top`, and the `side` of a cell, in a map of a width.
  *

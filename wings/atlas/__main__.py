@@ -24,7 +24,11 @@ WINDOW = 1_024  # lines
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command's options."""
     parser = argparse.ArgumentParser(prog="python -m headlight.wings.atlas", description=__doc__)
-    parser.add_argument("--model", default="en-fr", help="a shipped name, a folder or a hub's name")
+    parser.add_argument(
+        "--model",
+        default="en-fr",
+        help="a shipped model's name, a folder, or a name on the Hugging Face Hub",
+    )
     parser.add_argument(
         "--text",
         type=Path,

@@ -2,19 +2,23 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from typing import Any
 
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import Edits, HeadAddress, read_edits
-from headlight.model.insight.roles import ROLES
+from headlight.model.edits.text import read_kind
+from headlight.model.insight.roles import ROLES, why_not
 from headlight.model.library.pieces import Piece, as_pieces
+from headlight.model.transformer.trace import Site
 from headlight.pages.shared.address import now, read_parameters, shape_for, write_parameters
-from headlight.pages.shared.runs.arrays import tokens_of, weights_of
+from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.heads import head_roles
 from headlight.pages.shared.runs.run import BEAM, ModelRun, hiding, written
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.words import capital
+from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import (
     AS_TRAINED,
     BY_BEAM,
@@ -34,22 +38,28 @@ from headlight.viz.numbers import number_text
 NUMBER, TEXT = "number", "text"
 NO_HEAD = "Choose a single head, not a mean or a maximum."
 NO_TOKEN = "The text has no token “{token}”."
-NO_SUCH_HEAD = "This model has no such head."
+NO_SUCH_HEAD = "{model} does not have this head: {head}."
+NO_RUN = "The page {page} does not show the run of one text, so this is not measured there."
+NO_CHOICE = "The page {page} has no choice “{choice}”."
 NO_TRAINING = "No training of the task “{task}” has a score here yet."
-NO_ROLE = "This role is not tested in this kind of attention."
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What a page shows: the run of the model, the chosen head, and the choices as in links.
+    """What a page shows: a run, the chosen head, and the choices, as values and as in links."""
 
-    `edits` are the visitor's changes, also on a page that runs the model without them.
-    """
-
-    run: ModelRun
-    edits: Edits
+    page: Page
+    reads: ModelRun
     head: HeadAddress | None
+    values: Mapping[str, Any]
     choices: Mapping[str, str]
+
+    @property
+    def run(self) -> ModelRun:
+        """The run that the page shows; raises ValueError if it shows none, or more than one."""
+        if SENTENCE in self.page.unread:
+            raise ValueError(NO_RUN.format(page=self.page.title))
+        return self.reads
 
 
 def scene_of(page: Page) -> Scene:
@@ -62,22 +72,24 @@ def scene_from(page: Page, parameters: Mapping[str, str]) -> Scene:
     """Return what a page shows with the choices of a link; raises ValueError without its model."""
     shape = shape_for(parameters)
     values, _ = read_parameters(parameters, page.linked, shape)
-    is_as_trained = values[AS_TRAINED.key] and page.changes != "all"
-    edits = Edits() if is_as_trained else read_edits(values[EDITS.key], shape)
+    in_force = page.changes == "in force" and not values[AS_TRAINED.key]
+    is_changed = in_force or page.changes == "all"
     run = ModelRun(
         values[SENTENCE.key],
         second=values[SECOND.key],
-        edits=edits if page.changes in ("all", "in force") else Edits(),
+        edits=read_edits(values[EDITS.key], shape) if is_changed else Edits(),
         model=values[MODEL.key],
         strategy=BEAM if values[BY_BEAM.key] else Strategy(),
     )
+    if run.second and "read a pair" in run.reader.missing:
+        run = replace(run, second="")
     run = hiding(run, places_in(values[MASKED.key]))
     if page.own:
         run = page.own(run, values)
     layer, head = values[LAYER.key], values[HEAD.key]
     single = isinstance(layer, int) and isinstance(head, int)
     address = (values[page.kind.key], layer, head) if single else None
-    return Scene(run, edits, address, dict(parameters))
+    return Scene(page, run, address, values, dict(parameters))
 
 
 @dataclass(frozen=True)
@@ -93,28 +105,29 @@ class Goal:
 def weight(scene: Scene, of: Mapping[str, str]) -> float:
     """Return the weight of a head, the chosen one or that of a goal, from one token to another."""
     kind, layer, head = head_of(scene, of)
-    trace = scene.run.trace()
-    queries, keys = tokens_of(trace, kind)
+    queries, keys = tokens_of(scene.run.trace(), kind)
     query, key = index_of(queries, of["query"]), index_of(keys, of["key"])
-    return float(weights_of(trace, kind)[layer][head, query, key])
+    return float(scene.run.record(Site(kind, layer)).weights[0, head, query, key])
 
 
 def head_of(scene: Scene, of: Mapping[str, str]) -> HeadAddress:
     """Return the head of a goal, which counts from 1, or the chosen head; raises ValueError."""
-    if "kind" not in of:
-        if scene.head is None:
-            raise ValueError(NO_HEAD)
-        return scene.head
-    layer, head = int(of["layer"]) - 1, int(of["head"]) - 1
-    for kind, (layers, heads) in scene.run.reader.shape.kinds.items():
-        if kind == of["kind"] and 0 <= layer < layers and 0 <= head < heads:
-            return kind, layer, head
-    raise ValueError(NO_SUCH_HEAD)
+    head = scene.head
+    if "kind" in of:
+        head = read_kind(of["kind"]), int(of["layer"]) - 1, int(of["head"]) - 1
+    if head is None:
+        raise ValueError(NO_HEAD)
+    kind, layer, number = head
+    layers, heads = scene.run.reader.shape.kinds.get(kind, (0, 0))
+    if not (0 <= layer < layers and 0 <= number < heads):
+        model = models.named(scene.run.model).title
+        raise ValueError(NO_SUCH_HEAD.format(model=model, head=site_words(*head)))
+    return head
 
 
 def index_of(tokens: list[str], token: str) -> int:
     try:
-        return [each.strip() for each in tokens].index(token)
+        return [each.strip() for each in tokens].index(token.strip())
     except ValueError:
         raise ValueError(NO_TOKEN.format(token=token)) from None
 
@@ -130,21 +143,23 @@ def log_probability(scene: Scene, of: Mapping[str, str]) -> float:
 
 
 def heads_off(scene: Scene, of: Mapping[str, str]) -> float:
-    return sum(gate == 0 for gate in scene.edits.gates.values())
+    return sum(gate == 0 for gate in scene.run.edits.gates.values())
 
 
 def closed_cells(scene: Scene, of: Mapping[str, str]) -> float:
-    return sum(not cell.opened for cell in scene.edits.cells)
+    return sum(not cell.opened for cell in scene.run.edits.cells)
 
 
 def role(scene: Scene, of: Mapping[str, str]) -> float:
     """Return the score of the chosen head in the test of a role, from 0 to 1."""
     kind, layer, head = head_of(scene, {})
-    run = scene.run
-    scores = head_roles(run.model, run.loading, 0, Edits(gates=scene.edits.gates)).scores
-    if of["role"] not in scores or kind not in scores[of["role"]]:
-        raise ValueError(NO_ROLE)
-    return float(scores[of["role"]][kind][layer, head])
+    run, name = scene.run, of["role"]
+    elsewhere = "" if kind in ROLES[name].kinds else ROLES[name].elsewhere
+    if reason := why_not(run.reader, name) or elsewhere:
+        raise ValueError(reason)
+    seed = scene.values.get("role_seed", 0)  # of the random tokens, chosen on the page Heads
+    scores = head_roles(run.model, run.loading, seed, Edits(gates=run.edits.gates)).scores
+    return float(scores[name][kind][layer, head])
 
 
 def read_tokens(scene: Scene) -> list[Piece]:
@@ -164,7 +179,12 @@ def pieces(scene: Scene, of: Mapping[str, str]) -> float:
 
 
 def choice(scene: Scene, of: Mapping[str, str]) -> str:
-    return scene.choices.get(of["choice"], "")
+    """Return a choice of the page as its link writes it; empty if it has no value."""
+    for each in scene.page.linked:
+        if each.key == of["choice"]:
+            value = scene.values[each.key]
+            return "" if value is None else each.write(value)
+    raise ValueError(NO_CHOICE.format(page=scene.page.title, choice=of["choice"]))
 
 
 def training(scene: Scene, of: Mapping[str, str]) -> float:
@@ -192,10 +212,10 @@ MEASURES = {
     "weight": Measure(
         "the weight from “{query}” to “{key}”", NUMBER, weight, ("query", "key"), OF_HEAD
     ),
-    "role": Measure("the chosen head's score as a {role} head", NUMBER, role, ("role",)),
+    "role": Measure("the chosen head's score in the role “{role}”", NUMBER, role, ("role",)),
     "heads off": Measure("the number of heads switched off", NUMBER, heads_off),
     "closed cells": Measure("the number of cells closed by hand", NUMBER, closed_cells),
-    "tokens": Measure("the number of tokens", NUMBER, tokens),
+    "tokens": Measure("the number of tokens, without special ones", NUMBER, tokens),
     "pieces": Measure("the largest number of tokens in one word", NUMBER, pieces),
     "log-probability": Measure("the text's log-probability in nats", NUMBER, log_probability),
     "text": Measure("the text that the model writes", TEXT, text),
@@ -212,8 +232,8 @@ COMPARED: dict[str, dict[str, Callable[[Any, Any], bool]]] = {
         "at least": lambda number, value: number >= value,
     },
     TEXT: {
-        "is": lambda text, value: text.strip() == value,
-        "is not": lambda text, value: text.strip() != value,
+        "is": lambda text, value: text.strip() == value.strip(),
+        "is not": lambda text, value: text.strip() != value.strip(),
         "has": lambda text, value: value in text,
         "lacks": lambda text, value: value not in text,
     },
@@ -238,6 +258,10 @@ def check(goal: Goal) -> None:
         raise ValueError(f"{goal.measure} is compared by {ways}, not by {goal.compare}.")
     if isinstance(goal.value, str) != (measure.kind == TEXT):
         raise ValueError(f"{goal.measure} is compared with a {measure.kind}.")
+    if goal.compare in ("has", "lacks") and not goal.value:
+        raise ValueError(f"Say which text {goal.measure} {goal.compare}.")
+    if isinstance(goal.value, float) and not isfinite(goal.value):
+        raise ValueError(f"{goal.measure} is compared with a finite number.")
     if missing := set(measure.needs) - set(goal.of):
         raise ValueError(f"{goal.measure} needs {min(missing)}.")
     if unknown := set(goal.of) - {*measure.needs, *measure.takes}:
@@ -247,6 +271,7 @@ def check(goal: Goal) -> None:
             raise ValueError(f"{goal.measure} takes all of {', '.join(measure.takes)} or none.")
         if not (goal.of["layer"].isdecimal() and goal.of["head"].isdecimal()):
             raise ValueError("Layers and heads are numbers from 1.")
+        read_kind(goal.of["kind"])
     if "role" in goal.of and goal.of["role"] not in ROLES:
         raise ValueError(f"There is no role {goal.of['role']}; take {', '.join(ROLES)}.")
 
@@ -268,4 +293,4 @@ def measured(goal: Goal, scene: Scene) -> Result:
 def said(value: float | str) -> str:
     if isinstance(value, str):
         return f"“{value}”"
-    return f"{value:g}" if value == int(value) else number_text(value)
+    return f"{value:g}" if float(value).is_integer() else number_text(value)

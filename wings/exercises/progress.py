@@ -3,19 +3,26 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from time import monotonic
 
+from headlight.model.tokens import check_characters
+from headlight.pages.shared.state.choices import MODEL
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.exercises.goals import MEASURES, Result, Scene, measured, scene_from
 from headlight.wings.exercises.worksheet import Task, Worksheet
 
 LONGEST_HANDED_IN = 400_000  # characters
 CHECKSUM = "Checksum: "
-ANSWER = re.compile(r"(\d+)\. (.*): (done|open), (\d+) tries(?:, (\{.*\}))?")
+LONGEST_CHECK = 20.0  # seconds after which no further answer is measured
+PAGE = "page"  # names, next to the choices of an answer, the page on which the task was solved
+ANSWER = re.compile(r"(?:done|open), (\d+) tries(?:, (\{.*\}))?")
 NO_HAND_IN = "This is no text that was handed in from here."
 CHANGED = "The checksum does not fit: the text was changed after it was made."
+NO_ANSWER = "cannot be read"
+NO_MODEL = "Its model is not here."
+TOO_LONG = "not measured, since the answers before it took too long"
 OTHER_SHEET = "This was handed in for another worksheet: open that one first."
 
 
@@ -26,7 +33,7 @@ class Progress:
     worksheet: Worksheet
     name: str
     number: int = 0
-    answers: dict[int, dict[str, str]] = field(default_factory=dict)  # choices by solved task
+    answers: dict[int, dict[str, str]] = field(default_factory=dict)  # by solved task
     tries: Counter[int] = field(default_factory=Counter)  # scenes that did not reach the goals
     last: tuple = ()  # the task and the choices that were measured last
     results: list[Result] = field(default_factory=list)  # of the last measurement
@@ -47,7 +54,7 @@ class Progress:
         self.last = this
         if not self.is_solved:
             if all(result.reached for result in self.results):
-                self.answers[self.number] = dict(scene.choices)
+                self.answers[self.number] = {PAGE: scene.page.key, **scene.choices}
             # The scene in which a task begins is not tried by anybody.
             self.tries[self.number] += is_new and not is_first
         return self.results
@@ -101,28 +108,37 @@ def verify(text: str, worksheet: Worksheet) -> list[str]:
         raise ValueError(CHANGED)
     if not body.startswith(f"Headlight worksheet {worksheet.digest}: "):
         raise ValueError(OTHER_SHEET)
-    matches = [ANSWER.fullmatch(line) for line in body.split("\n")[1:-1]]
-    if len(matches) != len(worksheet.tasks) or not all(matches):
+    lines = body.split("\n")[1:-1]
+    if len(lines) != len(worksheet.tasks):
         raise ValueError(NO_HAND_IN)
-    return [
-        f"{number}. {task.title}: {verdict(task, match[5])}, {match[4]} tries"
-        for number, (task, match) in enumerate(zip(worksheet.tasks, matches, strict=True), start=1)
-        if match
-    ]
+    said, ends = [], monotonic() + LONGEST_CHECK
+    for number, (task, line) in enumerate(zip(worksheet.tasks, lines, strict=True), start=1):
+        name = f"{number}. {task.title}: "
+        match = ANSWER.fullmatch(line.removeprefix(name))
+        if not match:
+            raise ValueError(NO_HAND_IN)
+        words = verdict(task, match[2]) if monotonic() < ends else TOO_LONG
+        said.append(f"{name}{words}, {match[1]} tries")
+    return said
 
 
 def verdict(task: Task, answer: str | None) -> str:
-    """Return in words whether an answer, choices as JSON, reaches the goals of a task."""
+    """Return in words whether an answer, as JSON, reaches the goals of a task."""
     if answer is None:
         return "open"
+    goals = [goal for goal in task.goals if MEASURES[goal.measure].again]
     try:
-        choices = json.loads(answer)
-        if not isinstance(choices, Mapping):
-            raise ValueError(NO_HAND_IN)
-        scene = scene_from(PAGES[task.page], {str(key): str(text) for key, text in choices.items()})
-        goals = [goal for goal in task.goals if MEASURES[goal.measure].again]
+        read = json.loads(answer, parse_int=str).items()
+        choices = {str(key): str(text) for key, text in read}
+        check_characters("".join(choices.values()))
+        page = PAGES.get(choices.pop(PAGE, ""), PAGES[task.page])
+        scene = scene_from(page, choices)
+        if goals and scene.values[MODEL.key] != choices.get(MODEL.key, MODEL.default):
+            raise ValueError(NO_MODEL)
         results = [measured(goal, scene) for goal in goals]
-    except (ValueError, RecursionError) as error:
+    except (json.JSONDecodeError, RecursionError):
+        return NO_ANSWER
+    except ValueError as error:
         return f"cannot be measured here ({error})"
     missed = [result.words for result in results if not result.reached]
     if missed:

@@ -1,15 +1,14 @@
-"""Reads the file of a worksheet, which may contain anything.
+"""Read the file of a worksheet, which can come from anybody and contain anything.
 
-The module takes long to import, and is imported only to read a file.
+This module takes long to import, so others import it only when a file is read.
 """
 
-import json
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from headlight.model.tokens import check_characters
 from headlight.pages.shared import address
+from headlight.pages.shared.files import Form, one_line, read_form, whole
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.exercises.goals import Goal, check
 from headlight.wings.exercises.worksheet import (
@@ -24,15 +23,10 @@ from headlight.wings.exercises.worksheet import (
     Worksheet,
 )
 
-
-def whole(text: str) -> str:
-    """Return a text that a browser can be sent; raises ValueError for a lone surrogate."""
-    check_characters(text)
-    return text
-
+FORM = Form("worksheet", "task", MOST_TASKS, LARGEST_FILE, FORMAT, VERSION)
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT), AfterValidator(whole)]
-Title = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE), AfterValidator(whole)]
+Line = Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE), AfterValidator(one_line)]
 
 
 class GoalEntry(BaseModel):
@@ -40,10 +34,10 @@ class GoalEntry(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    measure: Title
-    compare: Title
+    measure: Line
+    compare: Line
     value: float | Text
-    of: dict[Text, Text] = {}
+    of: dict[Line, Text] = {}
 
 
 class TaskEntry(BaseModel):
@@ -51,11 +45,11 @@ class TaskEntry(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
-    title: Title
+    title: Line
     instruction: Annotated[Text, Field(min_length=1)]
     hint: Text = ""
-    page: Title
-    parameters: dict[Text, Annotated[str, Field(max_length=4_000), AfterValidator(whole)]] = {}
+    page: Line
+    parameters: dict[Line, Annotated[str, Field(max_length=4_000), AfterValidator(whole)]] = {}
     goals: Annotated[list[GoalEntry], Field(min_length=1, max_length=MOST_GOALS)]
 
 
@@ -65,20 +59,13 @@ class File(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
     version: Annotated[int, Field(ge=VERSION, le=VERSION, alias=FORMAT)]
-    title: Title
+    title: Line
     tasks: Annotated[list[TaskEntry], Field(min_length=1, max_length=MOST_TASKS)]
 
 
 def read_file(data: bytes) -> Worksheet:
     """Return the worksheet of a file; raises ValueError with a sentence on the first fault."""
-    if len(data) > LARGEST_FILE:
-        raise ValueError(f"A worksheet has at most {LARGEST_FILE // 1000} kB.")
-    try:
-        file = File.model_validate(json.loads(data.decode("utf-8")))
-    except ValidationError as error:
-        raise ValueError(explained(error)) from None
-    except (ValueError, RecursionError):
-        raise ValueError("This is not a worksheet: the file cannot be read as JSON.") from None
+    file = read_form(data, FORM, File)
     return Worksheet(file.title, tuple(map(read_task, range(1, len(file.tasks) + 1), file.tasks)))
 
 
@@ -97,18 +84,3 @@ def read_task(number: int, entry: TaskEntry) -> Task:
         except ValueError as error:
             raise ValueError(f"Task {number}: {error}") from None
     return Task(entry.title, entry.instruction, page.key, entry.parameters, goals, entry.hint)
-
-
-def explained(error: ValidationError) -> str:
-    """Return a sentence on the first fault of a file."""
-    fault = error.errors(include_url=False, include_input=False)[0]
-    reason = fault["msg"].removeprefix("Value error, ").rstrip(".")
-    match fault["loc"]:
-        case ("tasks", int(place), *names):
-            named = "".join(f", {name}" for name in names if isinstance(name, str))
-            return f"Task {place + 1}{named[:80]}: {reason}."
-        case ("tasks",):
-            return f"A worksheet has a list of 1 to {MOST_TASKS} tasks."
-        case (str(name),) if name not in (FORMAT,):
-            return f"{name[:40]}: {reason}."
-    return f'This is not a worksheet that can be read here: "{FORMAT}": {VERSION} is missing.'

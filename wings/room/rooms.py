@@ -29,6 +29,7 @@ class Question:
     asks: str
     options: tuple[str, ...]
     sentence: str = ""  # the sentence that the question is about
+    boards: tuple[tuple[str, int, int], ...] = ()  # if the options are heads; see `Riddle`
     scene: str = ""  # tells apart questions of the same words on different pages or choices
 
 
@@ -125,7 +126,8 @@ class Room:
         poll = self.poll if self.is_shown else NOTHING_ASKED
         question = poll.question
         asked = {"sentence": question.sentence, "asks": question.asks, "options": question.options}
-        return asked | {"guess": poll.guesses.get(phone)} | poll.result()
+        asked |= {"boards": question.boards, "guess": poll.guesses.get(phone)}
+        return asked | poll.result()
 
     def shown_to_lecturer(self) -> dict[str, Any]:
         """Return how many phones are present, how many have guessed, and the result."""

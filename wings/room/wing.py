@@ -11,10 +11,10 @@ from headlight.pages.browser.parts import qr_code
 from headlight.pages.server.open_paths import open_to_all
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
 from headlight.pages.shared.show.pictures import show
-from headlight.pages.shared.show.riddle import Riddle, is_open
+from headlight.pages.shared.show.riddle import Riddle, is_open, is_question
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.page import Page, shown
-from headlight.pages.shared.state.showing import SAID, showing
+from headlight.pages.shared.state.showing import SAID, drawn, showing
 from headlight.pages.shared.state.wings import TOOLS, Wing, allows
 from headlight.pages.streamlit_fixes.paths import public
 from headlight.wings.room import routes
@@ -30,7 +30,7 @@ from headlight.wings.room.rooms import (
 )
 
 ROOM, OWN, DRAWN = "room_opened", "room_question", "room_drawn"  # keys in the session's state
-PLACE = "room_place"
+ASKED = "room_asked"  # the page and the key of the picture that the room is asked about
 ANSWERS = (2, 4)  # the least and most answers to the lecturer's own question
 LONGEST = 200  # the most characters of a question or of an answer
 INTRO = (
@@ -41,9 +41,10 @@ INTRO = (
 WIFI = (
     "If phones on the same Wi-Fi cannot open the address, the network separates its clients, as "
     "in many lecture halls. Then switch on the hotspot of this computer or of a phone, connect "
-    "this computer and the audience to it, and open Headlight by the new address in the terminal."
+    "this computer and the audience to it, and start Headlight again: it prints its new address."
 )
 ASK_OWN = "Ask a question of your own, with two to four answers"
+ASK_THIS = "Ask the room this question"
 OWN_NEEDED = (
     f"A question and {ANSWERS[0]} to {ANSWERS[1]} different answers are needed, one a line, each "
     f"of at most {LONGEST} characters."
@@ -108,12 +109,13 @@ def ask() -> None:
         st.text(f"Code: {room.code}")
         if is_of_this_machine(link):
             st.info(ON_THIS_MACHINE)
+    own = own_question() or NO_QUESTION
     with questions:
         st.caption(INTRO)
         with st.form("room-question", border=False):
             st.caption(ASK_OWN)
-            asks = st.text_input("Question", max_chars=LONGEST)
-            answers = st.text_area("Answers, one a line", height=120)
+            asks = st.text_input("Question", own.asks, max_chars=LONGEST)
+            answers = st.text_area("Answers, one a line", "\n".join(own.options), height=120)
             if st.form_submit_button("Ask this"):
                 try:
                     st.session_state[OWN] = read_question(asks, answers)
@@ -121,7 +123,7 @@ def ask() -> None:
                 except ValueError as error:
                     st.error(str(error))
         with st.container(horizontal=True):
-            if own_question():
+            if own is not NO_QUESTION:
                 st.button(
                     "Ask the page's question instead",
                     on_click=st.session_state.pop,
@@ -152,7 +154,28 @@ def end() -> None:
     st.session_state.pop(ROOM, None)
 
 
-def draw(room: Room, question: Question, own: bool) -> None:
+def takes_turn(key: str) -> bool:
+    """Return whether the room is to be asked about the picture with this key.
+
+    A room is asked one question: that of the first picture on a page or slide, or on a page that of
+    the picture whose button was clicked.
+    """
+    if on_slide := showing().keys():
+        return key in on_slide and not st.session_state[DRAWN]
+    page, asked = st.session_state.get(ASKED, ("", ""))
+    if page != shown().key:
+        choose_asked(shown().key, asked := key)
+    if key != asked:
+        st.button(ASK_THIS, f"ask-{key}", on_click=choose_asked, args=[shown().key, key])
+    return key == asked
+
+
+def choose_asked(page: str, key: str) -> None:
+    """Ask the room about a picture of a page; a callback."""
+    st.session_state[ASKED] = page, key
+
+
+def draw(room: Room, question: Question, *, is_own: bool = False) -> None:
     """Draw the panel of a room; on a slide, it is above the pictures."""
     part = panel(
         path_of(room),
@@ -161,7 +184,7 @@ def draw(room: Room, question: Question, own: bool) -> None:
         room.code,
         room.poll.number,
         question.options,
-        question.asks if own else "",
+        question.asks if is_own else "",
     )
     with showing().place(SAID):
         show(part, "room-panel")
@@ -185,40 +208,45 @@ class RoomWing(Wing):
         self, keys: Sequence[str], ask: Callable[[], Riddle], of: About | None, what: str
     ) -> bool:
         """Ask the room a question; mark the page's answer for the phones once the page shows it."""
-        room = own_room()
-        states = {is_open(key) for key in keys} - {None}
-        if room is None or not states:
+        room, own = own_room(), own_question()
+        key = next((key for key in keys if is_open(key) is not None), None)
+        if room is None or key is None or (own and not showing().keys()) or not takes_turn(key):
             return False
-        own, riddle = own_question(), ask()
-        question = own or question_of(riddle, of.sentence if of else "")
-        is_asked = True in states
-        room.pose(question, again=is_asked and bool(room.poll.right))
+        if own:
+            room.pose(own)
+            draw(room, own, is_own=True)
+            return False
+        riddle, is_asked = ask(), is_open(key)
+        question = question_of(riddle, of.sentence if of else "")
+        room.pose(question, again=bool(is_asked and room.poll.right))
         if not is_asked:
-            room.close_guesses(() if own else tuple(riddle.right))
-        draw(room, question, own is not None)
+            room.close_guesses(tuple(riddle.right))
+        draw(room, question)
         return False
 
     def above(self, page: Page) -> None:
-        """Reserve a place above a page for the lecturer's own question."""
-        st.session_state[PLACE] = st.empty() if own_room() else None
+        """Ask the lecturer's own question above a page, if there is one."""
+        room, own = own_room(), own_question()
+        if room and own:
+            room.pose(own)
+            draw(room, own, is_own=True)
 
     def after(self, page: Page) -> None:
-        """On a page that asks nothing, ask the lecturer's own question, if there is one."""
-        room, place = own_room(), st.session_state.pop(PLACE, None)
-        if room is None or place is None or st.session_state[DRAWN]:
+        """On a page that has not asked, let the phones wait, or ask a question that is left."""
+        room = own_room()
+        if room is None or st.session_state[DRAWN]:
             return
-        own = own_question()
-        room.pose(own or NO_QUESTION)
-        if own:
-            with place.container():
-                draw(room, own, own=True)
+        room.pose(NO_QUESTION)
+        if st.session_state.pop(ASKED, None) and any(map(is_question, drawn())):
+            st.rerun()
 
 
 def question_of(riddle: Riddle, sentence: str) -> Question:
     """Return a question of Guess first about a sentence as a question for phones."""
     scene = repr((shown().key, showing().scene(), riddle))
     digest = sha256(scene.encode()).hexdigest()[:12]
-    return Question(riddle.asks, tuple(riddle.names), sentence, digest)
+    boards = tuple(riddle.boards)
+    return Question(riddle.asks, tuple(riddle.names), sentence, boards, digest)
 
 
 WING = RoomWing()

@@ -18,7 +18,7 @@ from headlight.pages.shared.state.wings import TOOLS, allows, is_open
 from headlight.pages.streamlit_fixes import styles
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
-from headlight.wings.talks import parts, talk, turning
+from headlight.wings.talks import parts, scenes, talk, turning
 from headlight.wings.talks.slides import Slide
 from headlight.wings.talks.stage import (
     QR_CODE,
@@ -71,7 +71,7 @@ def go_live(number: int) -> None:
     scene = slides[number - 1]
     put_in_force(slides, number)
     put(GUESS, False)
-    talk.note_opened(scene)
+    scenes.note_opened(scene)
     st.session_state.visit = turning.Visit(scene.name, number, talk.is_touring())
 
 
@@ -139,9 +139,9 @@ def show_slide(number: int) -> None:
         is_whole = draw_scene(page, scene)
         # Not `turning.is_new`: the run that applied the choices may have been stopped before here.
         if is_whole and st.session_state.get(NOTED) != scene.name:
-            talk.note_drawn(number, drawn())
+            scenes.note_drawn(number, drawn())
     st.session_state[NOTED] = st.session_state[talk.SHOWN_LAST] = scene.name
-    says = talk.said_of(scene.pictures)
+    says = scenes.said_of(scene.pictures)
     if scene.lead and not scene.typed and says not in ("", title):
         # No person has typed the title, so it describes what the pictures show now.
         st.session_state[turning.LIVE_TITLE] = says

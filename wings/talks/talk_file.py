@@ -3,13 +3,12 @@
 This module takes long to import, so others import it only when a file is read.
 """
 
-import json
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from headlight.model.tokens import check_characters
 from headlight.pages.shared import address
+from headlight.pages.shared.files import Form, read_form, whole
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.wings.talks.slides import (
     FORMAT,
@@ -23,12 +22,7 @@ from headlight.wings.talks.slides import (
     Slide,
 )
 
-
-def whole(text: str) -> str:
-    """Return a text unchanged; raise ValueError for a lone surrogate, which has no encoding."""
-    check_characters(text)
-    return text
-
+FORM = Form("talk", "slide", MOST_SLIDES, LARGEST_FILE, FORMAT, VERSION)
 
 Text = Annotated[str, AfterValidator(whole)]
 
@@ -68,7 +62,7 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     wrong type.
     """
     slides, notes = [], []
-    for number, entry in enumerate(read_file(data).slides, start=1):
+    for number, entry in enumerate(read_form(data, FORM, File).slides, start=1):
         if not entry.page:
             slides.append(Slide(title=entry.title, words=entry.words, notes=entry.notes))
             continue
@@ -84,33 +78,6 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     if not slides:
         raise ValueError("None of the talk's slides shows a page that exists here.")
     return tuple(slides), tuple(notes)
-
-
-def read_file(data: bytes) -> File:
-    """Return the contents of a talk's file; raise ValueError with a sentence on the first fault."""
-    if len(data) > LARGEST_FILE:
-        raise ValueError(f"This file is too large: a talk has at most {LARGEST_FILE // 1000} kB.")
-    try:
-        return File.model_validate(json.loads(data.decode("utf-8")))
-    except ValidationError as error:
-        raise ValueError(explained(error)) from None
-    except (ValueError, RecursionError):
-        raise ValueError("This is not a talk: the file cannot be read as JSON.") from None
-
-
-def explained(error: ValidationError) -> str:
-    """Return a sentence on the first fault that pydantic found in a file."""
-    fault = error.errors(include_url=False, include_input=False)[0]
-    match fault["loc"]:
-        case ("slides", int(place), *names):
-            named = f", {names[0]}" if names else ""
-            reason = fault["msg"].removeprefix("Value error, ").rstrip(".")
-            return f"Slide {place + 1}{named}: {reason}."
-        case (name,) if name == FORMAT and fault["type"] == "less_than_equal":
-            return "A newer Headlight saved this talk: update this one to read it."
-        case ("slides",):
-            return f"This is not a talk: a talk has a list of 1 to {MOST_SLIDES} slides."
-    return f'This is not a talk that can be read here: "{FORMAT}": {VERSION} is missing.'
 
 
 def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:

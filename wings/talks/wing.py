@@ -8,7 +8,7 @@ from headlight.pages.shared.state import edit_history, showing
 from headlight.pages.shared.state.choices import chosen
 from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.wings import TOOLS, Wing, allows
-from headlight.wings.talks import kept, presenter, saving_talk, stage, talk, turning
+from headlight.wings.talks import kept, presenter, saving_talk, scenes, stage, talk, turning
 from headlight.wings.talks.page.page import PAGE
 
 __all__ = ["PAGE", "WING"]
@@ -38,7 +38,7 @@ class Talks(Wing):
                 presenter.show_slide(number)
             return True
         saving_talk.stop_if_left()
-        talk.close_on(page)
+        scenes.close_on(page)
         return False
 
     def tools(self, page: Page) -> None:
@@ -56,10 +56,10 @@ class Talks(Wing):
             st.button(f"Present from slide {number}", **go_on, width="stretch")
         if not page.pictures:
             return
-        add = {"on_click": talk.add_scene, "args": [page]}
+        add = {"on_click": scenes.add_scene, "args": [page]}
         st.button("Add to talk", **add, width="stretch", key="add-to-talk")
-        if (index := talk.opened()) is not None:
-            update = {"on_click": talk.update_scene, "args": [page], "width": "stretch"}
+        if (index := scenes.opened()) is not None:
+            update = {"on_click": scenes.update_scene, "args": [page], "width": "stretch"}
             st.button(f"Update slide {index + 1}", **update, key="update-slide")
 
     def buttons(self, page: Page) -> None:
@@ -80,7 +80,7 @@ class Talks(Wing):
                 st.button(label, on_click=talk.take_tour, key="take-the-tour")
 
     def after(self, page: Page) -> None:
-        talk.finish(page)
+        scenes.finish(page)
 
     def renew(self) -> None:
         turning.draw_anew()

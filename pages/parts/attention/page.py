@@ -220,9 +220,10 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
     """Return the run with the chosen text of the decoder, or that of the changed model."""
-    if models.named(run.model).is_library:
+    reads_beside = "cross" in run.reader.shape.kinds
+    if reads_beside and models.named(run.model).is_library:
         run = replace(run, target=values[READS.key])
-    writes_beside = "cross" in run.reader.shape.kinds and not run.target
+    writes_beside = reads_beside and not run.target
     is_written = writes_beside and run.edits != Edits()
     return replace(run, target=written(run).text) if is_written else run
 

@@ -84,7 +84,8 @@ def choose_side(name: str, side: Side) -> None:
             choose_scene(name)
     with st.container(horizontal=True, gap="xsmall"):
         choose_model(name, side)
-        with suppress(ValueError):
+        # On the model's line, or all three together below it.
+        with suppress(ValueError), st.container(horizontal=True, gap="xsmall", width="content"):
             choose_head(name, side)
 
 

@@ -1,8 +1,6 @@
 """The page Compare: two sentences, heads, models, changes or training steps side by side."""
 
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import compress
 
 import streamlit as st
 
@@ -17,6 +15,7 @@ from headlight.pages.parts.compare.links import (
     current,
     presets,
 )
+from headlight.pages.parts.compare.maps import picture
 from headlight.pages.parts.compare.sides import ModelSide, Pair, Side, SnapshotSide, hidden_words
 from headlight.pages.shared import address
 from headlight.pages.shared.address import section
@@ -26,28 +25,18 @@ from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show.answers import compare_outputs
 from headlight.pages.shared.show.captions import caption, edit_words
 from headlight.pages.shared.show.comparison import compare_texts
-from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about
 from headlight.pages.shared.show.words import notes, where_cut
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choices import COMMON, SUMMARIES, chosen
 from headlight.pages.shared.state.page import Page
-from headlight.pages.shared.state.showing import NOTE, place, say
+from headlight.pages.shared.state.showing import NOTE, place
 from headlight.pages.shared.widgets.choose import choose
-from headlight.viz import Change, clearest_change, compared_maps, largest_changes
-from headlight.viz.maps.compared_maps import name_of
-from headlight.viz.numbers import number_text
-from headlight.viz.tokens import aligned
 
 CLASSIC = (
     "The well-known pair: with “tired”, “it” should be the animal, “il”, and with “wide” the "
     "street, “elle”. In the encoder's layer 2, head 2, “it” does look more at “street” when it is "
     "wide; but this small model writes “il” for both, so it does not tell them apart."
-)
-PICTURE = (
-    "Both maps share one scale from 0 to 1. Tokens correspond where their texts are equal and in "
-    "the same order. Cells whose query or key is in only one map are hatched, and never "
-    "subtracted. Every number is rounded separately."
 )
 DIFFERENT_TARGETS = (
     "The two decoders do not read the same tokens: rows correspond where the token is the same, "
@@ -56,10 +45,6 @@ DIFFERENT_TARGETS = (
 OTHER_SUMMARY = (
     "One side shows a summary of all heads, the other a single head or another summary: their "
     "difference says little."
-)
-EQUAL_GATES = (
-    "A head that is switched off keeps its weights. Its output is missing in later layers, so "
-    "their maps may differ. After the last attention layer, only the model's output can differ."
 )
 NOTHING_ALIKE = (
     "The two models have no output in common: their outputs are of different kinds, or one has "
@@ -107,68 +92,6 @@ def with_own(side: Side) -> Side:
     if isinstance(side, ModelSide) and side.edits:
         return replace(side, target=side.target or written(side.run).text)
     return side
-
-
-def picture(both: Pair, of: About) -> None:
-    """Draw both maps, their difference, and the cells that differ most."""
-    first, second = both
-    data = first.weights, second.weights, first.shown.tokens, second.shown.tokens
-    changes = largest_changes(*data)
-    names = [names_in_both(*axis) for axis in zip(*data[2:], strict=True)]
-    if change := clearest_change(changes):
-        say(f"{in_one_line(change, names)}.", "difference")
-    maps = compared_maps(*data, titles=titles_of(both))
-    show(maps, "maps", of=of, what="Both maps and their difference")
-    caption(PICTURE)
-    st.subheader("Largest differences")
-    if not all(map(any, names)):
-        st.text("The two maps have no cell in common, so there is nothing to compare.")
-    elif changes:
-        st.text("\n".join(in_one_line(change, names) for change in changes))
-    else:
-        st.text("Where the two maps can be compared, they are equal to three decimals.")
-        if both[0].changes.gates != both[1].changes.gates:
-            caption(EQUAL_GATES)
-
-
-def titles_of(both: Pair) -> tuple[str, str]:
-    """Return the titles of both maps: the head, after the model and the text if these differ."""
-    parts = [(side.shown.of, f"“{side.text}”") for side in both]
-    differs = [first != second for first, second in zip(*parts, strict=True)]
-    first, second = (
-        f"{name}: {' · '.join([*compress(words, differs), side.place])}"
-        for name, words, side in zip("AB", parts, both, strict=True)
-    )
-    return first, second
-
-
-def in_one_line(change: Change, names: Sequence[Sequence[str]]) -> str:
-    """Return a sentence with the weights of a cell in both maps and their difference.
-
-    `names` are those of the queries and of the keys, from `names_in_both`.
-    """
-    query, key = (axis[place] for axis, place in zip(names, change.place, strict=True))
-    difference = number_text(change.difference, signed=True)
-    first, second = (number_text(weight) for weight in (change.first, change.second))
-    return f"{query} looks at {key}: A {first}, B {second}, difference {difference}"
-
-
-def names_in_both(first: list[str], second: list[str]) -> list[str]:
-    """Return the names of the tokens on the joint axis of both maps, in quotation marks.
-
-    A token that is in only one map has an empty name. If a text repeats a token, the name also has
-    the token's position.
-    """
-    names = []
-    for left, right in aligned(first, second):
-        if left is None or right is None:
-            names.append("")
-            continue
-        name = f"“{name_of((left, right), first, second)}”"
-        if not first.count(first[left]) == second.count(second[right]) == 1:
-            name += f" (token {left + 1}{'' if left == right else f' of A, {right + 1} of B'})"
-        names.append(name)
-    return names
 
 
 def what_was_read(both: Pair, choosable: bool) -> None:

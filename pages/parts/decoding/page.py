@@ -8,6 +8,7 @@ import streamlit as st
 
 from headlight.model.decoding.steps import Decoding
 from headlight.model.decoding.strategies import Strategy
+from headlight.model.edits import Edits
 from headlight.model.questions import Question
 from headlight.pages.parts.decoding.cache import (
     BUDGET,
@@ -178,8 +179,10 @@ def decoding_page() -> None:
 
 
 def with_strategy(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
-    """Return the run with the chosen strategy."""
-    return replace(run, strategy=strategy_of(values))
+    """Return the run with the chosen strategy, in which a changed model reads its own text."""
+    run = replace(run, strategy=strategy_of(values))
+    writes_beside = "cross" in run.reader.shape.kinds and run.edits != Edits()
+    return replace(run, target=written(run).text) if writes_beside else run
 
 
 PAGE = Page(

@@ -209,12 +209,11 @@ def tree(decoding: Decoding, node: NodeAddress | None, of: About, greedy: str) -
 def say_sampled(decoding: Decoding, greedy: str) -> None:
     """Say which text was sampled, followed by the sentence `greedy`."""
     made, size = decoding.writing, len(decoding.writing.target_tokens)
-    is_whole = made.finished or made.stopped
-    over = f"over {size} tokens" if is_whole else f"over {size} tokens, where it was stopped"
+    cut_off = "" if made.finished or made.stopped else " The text was cut off at the limit."
     say(
         ended(f"Sampling with seed {decoding.strategy.seed} writes “{made.text}”"),
         "sampled",
-        numbers=f"{number_text(made.score)} nats {over}. {greedy}",
+        numbers=f"{number_text(made.score)} nats over {size} tokens.{cut_off} {greedy}",
     )
 
 

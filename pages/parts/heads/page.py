@@ -12,6 +12,7 @@ from headlight.model.insight.roles import ROLES, SEQUENCES, why_not
 from headlight.model.insight.rows import DEFINITIONS, badges
 from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.heads.switches import head_switches
+from headlight.pages.parts.heads.words import HEAD_WORDS
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls import measure
 from headlight.pages.shared.controls.sentence import ask, tokens_read
@@ -26,7 +27,6 @@ from headlight.pages.shared.show.riddle import CHOICES as RIDDLE
 from headlight.pages.shared.show.riddle import Riddle, least_without, most_looked_at, which_head
 from headlight.pages.shared.show.saving import About, about, about_run
 from headlight.pages.shared.show.sight import mark_if_sought, reveal_if_sought, seek
-from headlight.pages.shared.show.words import HEAD_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of, switch
 from headlight.pages.shared.state.choices import KINDS
@@ -62,7 +62,8 @@ def head_in_detail(run: ModelRun, of: About) -> None:
     visible = record.masked_scores[0, head].isfinite().cpu().numpy()
 
     def ask() -> Riddle:
-        return most_looked_at(words, weights, *labels_of(run, kind), blocked=~visible)
+        sees_most = int(visible.sum(1).argmax())  # the first query of a decoder sees only one key
+        return most_looked_at(words, weights, *labels_of(run, kind), ~visible, sees_most)
 
     above, (badges, said) = st.container(), badges_of(run, address, weights, visible)
     open_cell = if_taken_apart(run, partial(open_inside, *address))

@@ -79,9 +79,16 @@ def changed(plain: ModelRun) -> ModelRun:
 
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
+    """Return the run with what was read where a weight was clicked, if this model can read it."""
     if values[INSIDE_OF.key] != run.sentence:
         return run
-    return replace(run, target=values[INSIDE_TARGET.key], pad_to=values[INSIDE_PAD_TO.key])
+    if "cross" in run.reader.shape.kinds:
+        run = replace(run, target=values[INSIDE_TARGET.key])
+    pad_to = values[INSIDE_PAD_TO.key]
+    if not pad_to or "pad" in run.reader.missing:
+        return run
+    fits = run.tokens().longest <= pad_to <= run.reader.shape.max_positions
+    return replace(run, pad_to=pad_to) if fits else run
 
 
 def choose_site() -> tuple[Site, DeltaGenerator]:

@@ -20,13 +20,13 @@ from headlight.pages.parts.masks.blockwise import (
 from headlight.pages.parts.masks.library import LENGTH, mask_library
 from headlight.pages.parts.masks.own import PICTURES, as_trained
 from headlight.pages.parts.masks.stages import Focus, stages
+from headlight.pages.parts.masks.words import BLOCKING, MASK_WORDS
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.runs.shipped import cheat
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.sight import tabs
-from headlight.pages.shared.show.words import BLOCKING, MASK_WORDS
 from headlight.pages.shared.state import models
 from headlight.pages.shared.state.choice import counted, one_of
 from headlight.pages.shared.state.choices import MOST_TOKENS

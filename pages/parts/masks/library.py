@@ -12,12 +12,12 @@ from headlight.model.insight.masks import REACH_WITHIN, MaskCost, cost, rows
 from headlight.model.reader import Reader
 from headlight.model.transformer.trace import Kind, Site
 from headlight.pages.parts.masks.mask_cards import MaskCard, mask_cards
+from headlight.pages.parts.masks.words import MASK_WORDS
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import about_run
 from headlight.pages.shared.show.texts import chips
-from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import number, one_of
 from headlight.pages.shared.state.choices import KINDS, chosen

@@ -7,12 +7,12 @@ import streamlit as st
 from headlight.model.edits.text import how_many, span_text, spans
 from headlight.model.insight.masks import BY_NAME, OwnMask, own_masks, reach_in
 from headlight.model.shape import SELF
+from headlight.pages.parts.masks.words import MASK_WORDS
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.run import ModelRun, masks_of
 from headlight.pages.shared.show.captions import caption, labels_of
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About, about_run
-from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state.choices import KINDS
 from headlight.viz import mask_matrix
 

@@ -33,6 +33,7 @@ from headlight.pages.parts.masks.library import (
 )
 from headlight.pages.parts.masks.own import PICTURES
 from headlight.pages.parts.masks.stages import SCOPE, Focus, asks_to_open, matrix
+from headlight.pages.parts.masks.words import MASK_WORDS
 from headlight.pages.shared import address
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, tokens_read
@@ -43,7 +44,6 @@ from headlight.pages.shared.show.captions import labels_of, site_words
 from headlight.pages.shared.show.cells import if_taken_apart, open_inside, way_back
 from headlight.pages.shared.show.overview import where_in_the_model
 from headlight.pages.shared.show.saving import about_run
-from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choices import (
     EDITS,
@@ -208,8 +208,11 @@ def masks() -> None:
 
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
-    """Return the run with the chosen text of the decoder, and with the padding."""
-    return replace(run, target=values[TARGET.key], pad_to=values[PAD_TO.key])
+    """Return the run with the chosen text of the decoder and the padding, if the model has them."""
+    if "cross" in run.reader.shape.kinds:
+        run = replace(run, target=values[TARGET.key])
+    pads = "pad" not in run.reader.missing and values[PAD_TO.key] in lengths(run.as_trained)
+    return replace(run, pad_to=values[PAD_TO.key]) if pads else run
 
 
 def first_pictures() -> tuple[str, ...]:

@@ -12,13 +12,13 @@ from torch import Tensor
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.transformer.trace import AttentionRecord, Site
+from headlight.pages.parts.masks.words import MASK_WORDS
 from headlight.pages.shared.runs.arrays import blocked_cells, tokens_of
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.captions import caption
 from headlight.pages.shared.show.cells import OpenCell, attention_map
 from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.show.saving import About
-from headlight.pages.shared.show.words import MASK_WORDS
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.choice import one_of
 from headlight.pages.shared.state.choices import chosen

@@ -107,7 +107,7 @@ TABLE = like("positions_side", "", rf"{'|'.join(SIDES)}|{LOADED}.{{1,300}}", lab
 COUNT = number("learned_count", 64, (16, LONGEST), label="Positions shown", step=16)
 UNIT = switch("positions_unit", label="Scale every position to length 1")
 DIMENSIONS = dimensions("learned_dimensions")
-PARTS = ("Side by side", "By distance", "How often trained, and how long")
+PARTS = ("Side by side", "By distance", "Training and vector length")
 CHOICES = (TABLE, COUNT, UNIT, DIMENSIONS, DIMENSION, FAR)
 
 Arrays = dict[str, np.ndarray]  # by kind of table: the table, or the products of its rows
@@ -166,7 +166,7 @@ def often_and_long(name: str, whole: Arrays, of: About) -> None:
         st.subheader("How often each position was trained")
         how_often(name, of)
     with right:
-        st.subheader("How long each position is")
+        st.subheader("How long each position's vector is")
         lines = {key: lengths(table) for key, table in whole.items()}
         show_lines(lines, "lengths", of=of, what="Length of each position", y="length")
         d_model = whole["learned"].shape[1]

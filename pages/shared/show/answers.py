@@ -1,29 +1,24 @@
 """The predictions of a model in two runs, side by side: answers, and each token's probability."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
-from torch import Tensor
 
 from headlight.model.insight.scoring import log_probabilities
-from headlight.model.library.pieces import as_pieces
 from headlight.model.questions import Objective, Question
 from headlight.pages.shared.runs.arrays import as_array
 from headlight.pages.shared.runs.run import ModelRun
 from headlight.pages.shared.show.comparison import LABELS, scores_in_words, scores_of
+from headlight.pages.shared.show.likeliest import AnswersOfRun, likeliest
 from headlight.pages.shared.show.pictures import show
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.show.texts import ended, listed
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.showing import say
-from headlight.viz import CanvasPicture, measure_bars, probability_bars
+from headlight.viz import measure_bars, probability_bars
 
-TOP = 8  # how many answers are shown
 LONG = 40  # a list of more tokens than this scrolls
 LIST_HEIGHT = 720  # pixels
 PROBABILITIES = "Probability of each {each}"
@@ -243,61 +238,3 @@ def compare_choice(
                 show(likeliest({label: each}), f"{key}-{label}", of=of, what=f"{what}, {label}")
     if sentence := last.of_hidden_word():
         st.text(sentence)
-
-
-class AnswersOfRun(NamedTuple):
-    """The answers of a run to a question, with their probabilities."""
-
-    run: ModelRun
-    question: Question
-
-    @property
-    def probabilities(self) -> Tensor:
-        """The probability of every answer: (V,)."""
-        return self.run.trace().logits[0, self.question.row].softmax(dim=-1)
-
-    @property
-    def best(self) -> list[int]:
-        probabilities = self.probabilities
-        return probabilities.topk(min(TOP, len(probabilities))).indices.tolist()
-
-    @property
-    def text(self) -> str:
-        """The answer of several questions together, if there is one, else the likeliest answer."""
-        return self.question.together or self.texts(self.best[:1])[0]
-
-    def texts(self, answers: Sequence[int]) -> list[str]:
-        label = self.run.reader.label
-        return [label(self.run.trace(), self.question, answer) for answer in answers]
-
-    def of_hidden_word(self) -> str:
-        """Return a sentence on how probable the hidden word is; empty if no word is hidden here."""
-        if not self.run.masked:
-            return ""
-        tokens = as_pieces(self.run.trace().source_tokens)
-        masks = [token for token in tokens if token.role == "mask"]
-        answer = masks[self.question.row].hides
-        if answer is None:  # a mask that the visitor typed hides no word
-            return ""
-        probabilities = self.probabilities
-        rank = int((probabilities > probabilities[answer]).sum()) + 1
-        (text,) = self.texts([answer])
-        return (
-            f"The hidden word “{text}”: {probabilities[answer]:.3f}, "
-            f"rank {rank} of {len(probabilities)}"
-        )
-
-    def is_comparable_to(self, other: AnswersOfRun) -> bool:
-        """Return whether the answers with the same index are the same in another run."""
-        if len(self.probabilities) != len(other.probabilities):
-            return False
-        shown = [*self.best, *other.best]
-        return self.texts(shown) == other.texts(shown)
-
-
-def likeliest(answers: Mapping[str, AnswersOfRun]) -> CanvasPicture:
-    """Return bars with the likeliest answers of all runs; those of the last run come first."""
-    each = list(answers.values())
-    shown = list(dict.fromkeys(answer for run in reversed(each) for answer in run.best))
-    bars = {label: as_array(run.probabilities[shown]) for label, run in answers.items()}
-    return probability_bars(bars, each[-1].texts(shown))

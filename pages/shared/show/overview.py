@@ -159,11 +159,7 @@ def large_lines(
     options = {"lit": lit, "keeps": allows(CLICKS)}
     lines = attention_lines(weights, query_tokens, key_tokens, **options)
     what = f"{what}, as lines"
-    if show(lines, "lines", lambda: light(picked("lines")), of=of, what=what, riddle=riddle):
-        below()
-        caption(HOW_TO_READ["lines"].format(click=if_clicks(HOW_TO_READ["kept lines"])))
-        return True
-    return False
+    return show_lit(lines, "lines", of=of, what=what, riddle=riddle, below=below)
 
 
 def large_text(
@@ -187,9 +183,22 @@ def large_text(
     options = {"words": words[0], "key_words": words[1], "lit": lit, "keeps": allows(CLICKS)}
     text = attention_text(weights, query_tokens, key_tokens, **options)
     what = f"{what}, as a text"
-    if show(text, "text", lambda: light(picked("text")), of=of, what=what, riddle=riddle):
+    return show_lit(text, "text", of=of, what=what, riddle=riddle, below=below)
+
+
+def show_lit(
+    picture: CanvasPicture,
+    key: str,
+    *,
+    of: About,
+    what: str,
+    riddle: Callable[[], Riddle] | None,
+    below: Callable[[], None],
+) -> bool:
+    """Draw the picture “lines” or “text”, in which a click pins a token, and the words below it."""
+    if show(picture, key, lambda: light(picked(key)), of=of, what=what, riddle=riddle):
         below()
-        caption(HOW_TO_READ["text"].format(click=if_clicks(HOW_TO_READ["kept shades"])))
+        caption(HOW_TO_READ[key].format(click=if_clicks(HOW_TO_READ[f"kept {key}"])))
         return True
     return False
 

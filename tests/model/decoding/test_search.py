@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
+from headlight.model.decoding.search import decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits.attention import AttentionEdit
 from headlight.model.tokens import END_ID, PAD_ID, START_ID, UNKNOWN_ID, pad, source_sequence

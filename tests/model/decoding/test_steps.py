@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from headlight.model.decoding.search import NEVER_WRITTEN
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
 from headlight.model.decoding.steps import stack_rows
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits

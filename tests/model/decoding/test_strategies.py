@@ -7,7 +7,8 @@ import torch
 from torch.nn import functional as F
 from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
+from headlight.model.decoding.search import decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.insight.scoring import next_log_probabilities

@@ -114,7 +114,7 @@ def test_edits_are_described_in_words_that_count_from_one():
     assert describe(edits, KINDS) == [
         "look-ahead mask off",
         "padding mask off",
-        "tokens see what any added mask leaves",
+        "tokens see what any added mask allows",
         "Self within 1 of the diagonal",
         "Cross within 2 of the diagonal",
         "Self, layer 2, head 3 off",
@@ -144,7 +144,7 @@ def test_changes_are_counted_by_their_kinds():
     assert describe(edits, KINDS, briefly=True) == [
         "look-ahead mask off",
         "padding mask off",
-        "tokens see what any added mask leaves",
+        "tokens see what any added mask allows",
         "2 × local window",
         "2 heads off",
         "1 head faded",

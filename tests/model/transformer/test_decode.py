@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 import torch
 
-from headlight.model.decoding.search import NEVER_WRITTEN, decode
+from headlight.model.decoding.prefixes import NEVER_WRITTEN
+from headlight.model.decoding.search import decode
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.tokens import END_ID, START_ID
 from headlight.model.transformer.decode import Ends, Texts, beam, greedy, sample, score

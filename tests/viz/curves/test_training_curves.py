@@ -19,3 +19,9 @@ def test_every_number_travels_with_its_step():
         for run, lines in {"run 1": FIRST, "run 2": SECOND}.items()
         for title, line in lines.items()
     }
+
+
+def test_the_horizontal_axis_is_named_in_the_picture_and_in_its_numbers():
+    picture = training_curves({"run": FIRST}, axis="heads removed")
+    assert unpack(picture, "<f4")[0]["axis"] == "heads removed"
+    assert all({*table.axes} == {"heads removed"} for table in picture.numbers.values())

@@ -71,7 +71,7 @@ def test_changes_are_open_to_a_class_on_the_board_and_in_the_mask_alike(controls
     masks, heads = (open_page(page, workshop=f":{controls}") for page in ("masks", "heads"))
     (matrix,) = (header for header, _ in canvas_pictures(masks) if "editable" in header)
     assert matrix["editable"] == may_change
-    says_closed = any("does not let you switch" in caption.value for caption in heads.caption)
+    says_closed = any("you cannot switch" in caption.value for caption in heads.caption)
     assert says_closed != may_change
 
 

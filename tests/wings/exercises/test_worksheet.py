@@ -57,6 +57,14 @@ def test_instructions_are_kept_as_they_were_typed():
         (with_task(goals=[]), "Task 1, goals"),
         (with_task(goals=[{**TASK["goals"][0], "measure": "luck"}]), "luck cannot be measured"),
         (with_task(title=""), "Task 1, title"),
+        (with_task(title="Two\nlines"), "Task 1, title: it must be one line"),
+        (with_task(title="bell\a"), "Task 1, title: it must be one line"),
+        (with_task(title="Two\u2028lines"), "Task 1, title: it must be one line"),
+        (json.dumps({**FILE, "title": "a\tb"}).encode(), "title: it must be one line"),
+        (json.dumps({**FILE, "a\nb": 1}).encode(), "a\ufffdb: "),
+        (with_task(**{"a\nb": 1}), "Task 1, a\ufffdb: "),
+        (with_task(parameters={"a\nb": "1"}), "Task 1, parameters"),
+        (json.dumps({**FILE, "headlight_worksheet": 2}).encode(), "A newer Headlight saved this"),
         (with_task(instruction="x" * 601), "Task 1, instruction"),
         (with_task(points=3), "Task 1, points"),
         (with_task(instruction="\ud800"), "Task 1, instruction"),
@@ -66,6 +74,12 @@ def test_what_is_no_worksheet_is_refused_in_a_sentence(data, said):
     with pytest.raises(ValueError, match=said) as error:
         read(data)
     assert "\n" not in str(error.value)
+    str(error.value).encode()  # what a browser can be sent
+
+
+def test_a_title_may_have_any_sign_of_a_line():
+    title = "L’« été »\u202f: 🧑‍🏫\u00a0漢"
+    assert read(with_task(title=title)).tasks[0].title == title
 
 
 @given(st.text(max_size=200))

@@ -9,7 +9,7 @@ from headlight.model.transformer.trace import Site
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.cause.page.page import TABS
 from headlight.wings.guess import wing
-from headlight.wings.talks import stage, talk
+from headlight.wings.talks import scenes, stage
 from headlight.wings.talks.slides import Slide, write_talk
 from headlight.wings.talks.talk_file import read_talk
 from tests.matrix import first_of
@@ -56,6 +56,12 @@ def guess(app, place, number=0):
     app.run()
     assert not app.exception
     return app
+
+
+def test_the_page_heads_asks_about_a_query_that_sees_several_keys():
+    app = open_page("heads", guess="on", sentence=SENTENCE, kind="decoder", layer="1", head="1")
+    (header,) = (each for each in asked(app) if each["asks"].startswith("Decoder, masked"))
+    assert len(header["options"]) > 2
 
 
 def measured_heads():
@@ -334,7 +340,9 @@ def test_a_slide_that_is_added_asks_what_its_page_asks():
     assert picture in PAGES["heads"].riddles
     (shown,) = on_stage(with_slides(slide))
     assert shown.startswith(f"question-{picture}-")
-    assert [toast.value for toast in app.toast] == [talk.ADDED.format(number=1) + talk.ASKS_FIRST]
+    assert [toast.value for toast in app.toast] == [
+        scenes.ADDED.format(number=1) + scenes.ASKS_FIRST
+    ]
 
 
 def test_a_slide_that_asks_is_titled_by_its_picture_and_not_by_a_text_it_does_not_show():

@@ -58,6 +58,7 @@ def test_a_phone_that_reloads_is_the_same_phone(phone, room):
         "sentence": HOSTILE,
         "asks": "Which?",
         "options": ["one", "two"],
+        "boards": [],
         "guess": 1,
         "number": 1,
         "closed": False,

@@ -12,7 +12,7 @@ from headlight.pages.parts.pages import PAGES
 from headlight.pages.shared.state.choices import GUESS
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.wings.atlas.page.figures import TAB as ATLAS_TAB
-from headlight.wings.talks import kept, talk
+from headlight.wings.talks import kept, scenes
 from headlight.wings.talks.page import boxes
 from headlight.wings.talks.slides import MOST_SLIDES, Slide, write_talk
 from headlight.wings.talks.talk import TALKS, shipped
@@ -228,7 +228,7 @@ def test_a_slide_is_opened_changed_on_its_page_and_updated():
     assert app.text_input(key="sentence").value == "We sing."
     app.text_input(key="sentence").set_value("They go.").run()
     button(app, "Update slide 1").click().run()
-    assert [toast.value for toast in app.toast] == [talk.UPDATED.format(number=1)]
+    assert [toast.value for toast in app.toast] == [scenes.UPDATED.format(number=1)]
     first, second = app.session_state["talk"]
     assert first.parameters == {"v": "2", "sentence": "They go.", "head": "1"}
     assert (first.title, first.words, first.pictures) == ("My own title", "Words", ("trained",))
@@ -417,7 +417,7 @@ def test_a_scene_without_pictures_leaves_the_slide_that_was_opened():
     ask(app, "open", 0)
     app.segmented_control(key="positions_tab").set_value("beyond").run()
     button(app, "Update slide 1").click().run()
-    assert [toast.value for toast in app.toast] == [talk.NOTHING_DRAWN]
+    assert [toast.value for toast in app.toast] == [scenes.NOTHING_DRAWN]
     assert app.session_state["talk"] == (slide,)
     assert button(app, "Update slide 1")
 
@@ -493,14 +493,14 @@ def test_what_the_list_cannot_ask_is_left_alone(asked):
 def test_a_new_slide_offers_and_shows_what_its_page_draws_then():
     app = open_page("positions", positions_tab="sinusoids")
     button(app, "Add to talk").click().run()
-    assert [toast.value for toast in app.toast] == [talk.ADDED.format(number=1)]
+    assert [toast.value for toast in app.toast] == [scenes.ADDED.format(number=1)]
     (slide,) = app.session_state["talk"]
     assert slide.pictures == ("curves",), "those of a new slide are not drawn here"
     assert slide.drawn == ("curves", "table", "dot products", "by offset", "clocks")
     app.segmented_control(key="positions_tab").set_value("beyond").run()
     assert not set(PAGES["positions"].pictures) & set(drawn(app))
     button(app, "Add to talk").click().run()
-    assert [toast.value for toast in app.toast] == [talk.NOTHING_DRAWN]
+    assert [toast.value for toast in app.toast] == [scenes.NOTHING_DRAWN]
     assert app.session_state["talk"] == (slide,)
     go_to(app, "talk")
     names = [PAGES["positions"].pictures[key] for key in slide.drawn]

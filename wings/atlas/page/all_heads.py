@@ -126,7 +126,7 @@ def pruning(effects: dict, of: About) -> None:
         f"by {EFFECTS[name]}": panels_of(curve, loss["unit"])
         for name, curve in effects["curves"].items()
     }
-    picture = training_curves(runs, at=("with ", " heads removed"))
+    picture = training_curves(runs, axis="heads removed", at=("with ", " heads removed"))
     show(picture, "atlas-curve", of=of, what=WHAT["atlas-curve"])
     has_bleu = any("BLEU" in curve for curve in effects["curves"].values())
     caption(

@@ -53,8 +53,9 @@ def cause() -> None:
 
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
-    """Return the run with the chosen text of the decoder."""
-    return replace(run, target=values[TARGET.key])
+    """Return the run with the chosen text of the decoder, if it stands next to an encoder."""
+    reads_beside = "cross" in run.reader.shape.kinds
+    return replace(run, target=values[TARGET.key]) if reads_beside else run
 
 
 PAGE = Page(

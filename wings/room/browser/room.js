@@ -29,7 +29,11 @@ export function draw(mount) {
   const [bars, buttons] = [element("div", "bars"), element("p", "buttons", [close, keep])];
   const enter = element("p", "enter", ["Open ", element("b", "", header.address), " or scan the code."]);
   const own = element("p", "asks", header.asks);
-  root.replaceChildren(codeOf(header, array), element("div", "", [enter, own, said, buttons]), bars);
+  const large = element("dialog", "large", [codeOf(header, array), element("p", "", header.address)]);
+  const code = buttonOf("enlarge", [codeOf(header, array)], () => large.showModal(), { title: "Enlarge the code" });
+  large.onclick = () => large.close();
+  large.onkeydown = (event) => (event.preventDefault(), event.stopPropagation(), large.close()); // Escape must not leave the talk
+  root.replaceChildren(code, element("div", "", [enter, own, said, buttons]), bars, large);
   let latest = { number: -1, counts: [], right: [], closed: false };
   let isOpen = true;
 
@@ -48,8 +52,10 @@ export function draw(mount) {
     latest = state;
     said.textContent = state.said ?? `${state.guesses} of ${state.phones} ${state.phones === 1 ? "phone has" : "phones have"} guessed`;
     close.hidden = state.closed || !header.options.length;
+    const areNew = bars.hidden;
     keep.hidden = bars.hidden = !state.closed || state.number !== header.number;
-    if (!bars.hidden) bars.replaceChildren(...barsOf(header.options, state));
+    if (!bars.hidden) bars.replaceChildren(...barsOf(header, state));
+    if (areNew && !bars.hidden) bars.scrollIntoView({ block: "nearest" });
   }
 
   async function follow() {
@@ -65,15 +71,15 @@ export function draw(mount) {
   };
 }
 
-/** Return a bar for every option that was guessed or is right, the most frequent first. */
-function barsOf(options, { counts, right }) {
+/** Return a bar for every option that was guessed or is right, or is the lecturer's own, the most frequent first. */
+function barsOf({ options, asks }, { counts, right }) {
   const most = Math.max(1, ...counts);
-  const places = options.map((_, place) => place).filter((place) => counts[place] || right.includes(place));
+  const places = options.map((_, place) => place).filter((place) => asks || counts[place] || right.includes(place));
   places.sort((one, other) => counts[other] - counts[one] || one - other);
   if (!places.length) return [element("p", "", "Nobody has guessed.")];
   return places.map((place) => {
     const bar = element("span", "bar", "", { style: `width: ${(LARGEST_SHARE * counts[place]) / most}%` });
-    const name = element("span", "option", `${options[place]}${right.includes(place) ? " ✓" : ""}`);
+    const name = element("span", "option", `${options[place]}${right.includes(place) ? " ✓" : ""}`, { title: options[place] });
     const className = right.includes(place) ? "guessed right" : "guessed";
     return element("div", className, [name, element("span", "room-for-bar", [bar]), element("span", "times", `${counts[place]}`)]);
   });
@@ -93,11 +99,11 @@ function codeOf({ address, side }, modules) {
 }
 
 /** Save how often each option was guessed as a CSV file. */
-function saveCounts({ options, code }, { counts, right }) {
+function saveCounts({ options, code, number }, { counts, right }) {
   const cell = (text) => `"${safe(text).replaceAll('"', '""')}"`;
   const rows = options.map((option, place) => [cell(option), counts[place], right.includes(place) ? 1 : 0].join(","));
   const text = ["option,guesses,right", ...rows].join("\r\n");
-  const link = element("a", "", "", { download: `room ${code}.csv` });
+  const link = element("a", "", "", { download: `room ${code} question ${number}.csv` });
   link.href = URL.createObjectURL(new Blob([`\ufeff${text}\r\n`], { type: "text/csv" }));
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -11,7 +11,7 @@ from headlight.pages.shared.show.pictures import all_picked, show
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
-from headlight.wings.talks import talk
+from headlight.wings.talks import scenes, talk
 from headlight.wings.talks.parts import Row, slide_list
 from headlight.wings.talks.slides import (
     LONGEST_NOTES,
@@ -71,7 +71,10 @@ def boxes(index: int, slide: Slide) -> None:
         editor(widget, label, value, changed, f"slide-{index}-{name}", **more)
 
     st.subheader(f"Slide {index + 1}")
-    title = {"max_chars": LONGEST_TITLE, "placeholder": LEFT_OUT if talk.asks_first(slide) else ""}
+    title = {
+        "max_chars": LONGEST_TITLE,
+        "placeholder": LEFT_OUT if scenes.asks_first(slide) else "",
+    }
     box(st.text_input, "Title", "title", **title)
     box(st.text_area, "Words", "words", max_chars=LONGEST_WORDS, height=110)
     st.caption(WORDS_HELP.replace("*", r"\*"))
@@ -95,7 +98,7 @@ def guess_first(index: int, slide: Slide) -> None:
         change(slide.name, parameters=others | asks, title=title)
 
     page, key = PAGES[slide.page], f"slide-{index}-guess"
-    is_on = talk.asks_first(slide)
+    is_on = scenes.asks_first(slide)
     asks = not {*slide.pictures}.isdisjoint(page.riddles)
     can_ask = [words for picture, words in offered(page, slide).items() if picture in page.riddles]
     if can_ask or is_on:
@@ -170,7 +173,7 @@ def rows() -> None:
     if slides or talk.can_undo():
         listed = [row_of(slide) for slide in slides]
         known = [thumbnail_key(slide) for slide in (*slides, *talk.before())]
-        places = {"edited": edited(), "opened": talk.opened()}
+        places = {"edited": edited(), "opened": scenes.opened()}
         show(slide_list(listed, kept=THUMBNAILS, known=known, **places), LIST, take)
 
 
@@ -191,7 +194,7 @@ def do(what: str, index: int, to: object = None) -> None:
             edit(index)
         case "open" if slide.page:
             edit(index)
-            talk.open_slide(index)
+            scenes.open_slide(index)
         case "present":
             turn_to(index + 1)
         case "duplicate":

@@ -9,7 +9,7 @@ from headlight.pages.shared.show.pictures import css_class, show
 from headlight.pages.shared.show.saving import slug
 from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.widgets.choose import choose
-from headlight.wings.talks import saving_talk, talk
+from headlight.wings.talks import saving_talk, scenes, talk
 from headlight.wings.talks.deck.file import talk_in
 from headlight.wings.talks.page.boxes import boxes, edit, edited, rows, undo
 from headlight.wings.talks.slides import LARGEST_FILE, Slide, copied, write_talk
@@ -160,7 +160,7 @@ def saved_file() -> None:
 
 def make_talk() -> None:
     """Draw the page."""
-    talk.follow()
+    scenes.follow()
     tools()
     if not talk.own():
         choose(talk.READY)

@@ -11,8 +11,6 @@ from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.show import answers
 from headlight.pages.shared.show.answers import (
     NO_OUTPUT,
-    TOP,
-    AnswersOfRun,
     asked_alike,
     compare_answers,
     compare_choices,
@@ -20,6 +18,7 @@ from headlight.pages.shared.show.answers import (
     say_predictions,
 )
 from headlight.pages.shared.show.comparison import scores_in_words
+from headlight.pages.shared.show.likeliest import TOP, AnswersOfRun
 from headlight.pages.shared.show.saving import NO_MODEL
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state.models import LIBRARY

@@ -10,7 +10,8 @@ import pytest
 import torch
 from playwright.sync_api import Error
 
-from headlight.model.decoding.search import TransformerPrefixes, search
+from headlight.model.decoding.prefixes import TransformerPrefixes
+from headlight.model.decoding.search import search
 from headlight.model.decoding.strategies import Strategy
 from headlight.model.edits import CellEdit, Edits
 from headlight.model.edits.positions import PositionEdit

@@ -25,8 +25,10 @@ SCENE = {
 }
 TALK = (
     Slide("attention", SCENE, "A head", pictures=("heatmap",)),
+    Slide("heads", {"guess": "on"}, "All heads", pictures=("effects", "map")),
     Slide(title="The end"),
 )
+TABLES = [("Encoder", 5), ("Decoder, masked", 3), ("Cross-attention", 3)]
 
 
 @pytest.fixture
@@ -86,6 +88,11 @@ def test_a_slide_counts_guesses_shows_them_and_then_the_answer(
     expect(options(first).nth(1)).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".room .bars")).to_be_hidden()
     expect_fitted(page, [])
+    page.get_by_title("Enlarge the code").click()
+    expect(page.locator(".room dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".room dialog")).to_be_hidden()
+    see_title(page, "A head")
     page.keyboard.press("g")
     bars = page.locator(".room .guessed")
     expect(bars).to_have_text([f"{names[1]}1", f"{names[2]}1"])
@@ -100,12 +107,29 @@ def test_a_slide_counts_guesses_shows_them_and_then_the_answer(
     expect_fitted(page, ["heatmap"])
     with page.expect_download() as download:
         page.locator(".room").get_by_role("button", name="CSV").click()
+    assert download.value.suggested_filename == f"room {code} question 1.csv"
     download.value.save_as(tmp_path / "room.csv")
     with open(tmp_path / "room.csv", encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["option"] for row in rows] == names
     assert [int(row["guesses"]) for row in rows][1:3] == [1, 1]
     assert [row["option"] for row in rows if row["right"] == "1"] == [right]
+    page.keyboard.press("ArrowRight")
+    see_title(page, "All heads")
+    expect(late.locator("h1")).to_have_text(re.compile("^Which head matters most"))
+    expect(late.locator("h2")).to_have_text([label for label, _ in TABLES])
+    expect(late.locator(".layer")).to_have_count(sum(layers for _, layers in TABLES))
+    for phone, name in (
+        (first, "Encoder, layer 5, head 8"),
+        (late, "Decoder, masked, layer 1, head 2"),
+    ):
+        phone.get_by_role("button", name=name).click()
+    expect(late.get_by_role("status")).to_be_in_viewport()
+    expect(count).to_have_text("2 of 3 phones have guessed")
+    page.keyboard.press("g")
+    expect(bars).to_have_text(["Encoder, layer 5, head 81", "Decoder, masked, layer 1, head 21"])
+    for option in bars.locator(".option").all():
+        assert option.evaluate("node => node.scrollWidth <= node.clientWidth")
     page.keyboard.press("ArrowRight")
     see_title(page, "The end")
     expect(late.locator("h1")).to_have_text("Wait for the next question.")
@@ -125,7 +149,7 @@ def test_a_question_of_ones_own_is_asked_on_any_page_until_the_room_is_closed(pa
     options(phone).nth(1).click()
     expect(page.locator(".room .count")).to_have_text("1 of 1 phone has guessed")
     page.get_by_role("button", name="Show the guesses").click()
-    expect(page.locator(".room .guessed")).to_have_text(["<i>no</i>1"])
+    expect(page.locator(".room .guessed")).to_have_text(["<i>no</i>1", "yes0"])
     page.reload()
     page.get_by_role("button", name="Room", exact=True).click()
     page.get_by_role("button", name=f"Return to room {code}").click()
