@@ -1,18 +1,16 @@
 """The dialog of exercises: opening a worksheet, making one, handing in, and what was handed in."""
 
 import re
-from dataclasses import replace
 
 import streamlit as st
 
-from headlight.pages.shared.address import now, write_parameters
-from headlight.pages.shared.state.page import Page
+from headlight.model.insight.roles import ROLES
+from headlight.pages.shared.state.page import PAGES, Page
 from headlight.wings.exercises.goals import (
     COMPARED,
     MEASURES,
     NUMBER,
     Goal,
-    check,
     measured,
     scene_of,
 )
@@ -21,6 +19,7 @@ from headlight.wings.exercises.session import begin_task, leave, open_worksheet,
 from headlight.wings.exercises.worksheet import (
     LONGEST_TEXT,
     LONGEST_TITLE,
+    MOST_GOALS,
     MOST_TASKS,
     Task,
     Worksheet,
@@ -30,15 +29,15 @@ from headlight.wings.exercises.worksheet import (
     write,
 )
 
-DRAFT = "exercises_draft"
+DRAFT, GOALS, BEGINS = "exercises_draft", "exercises_goals", "exercises_begin"
 INTRO = "A task above the page, which the app measures on what the page shows."
 PROVES = (
     "The checksum shows that the text was not changed after it was made, and each answer is "
     "measured again. Neither shows who solved the tasks."
 )
 MAKE = (
-    "Arrange the page as a pupil is to find it, and press “Begin here”. Then solve the task "
-    "yourself, choose what is measured, and add the task."
+    "Arrange the page as a pupil is to find it, and press “Begin here”. Close this, solve the task "
+    "yourself, and come back to write it and to choose what is measured."
 )
 
 
@@ -67,10 +66,15 @@ def list_tasks(current: Progress) -> None:
             label, on_click=begin_task, args=[number], key=f"task-{number}", type="tertiary"
         ):
             st.rerun()  # closes the dialog
-    text = current.hand_in()
-    st.download_button("Hand in", text, "exercises.txt", "text/plain", on_click="ignore")
+    hand_in_button(current, key="hand-in")
     if st.button("Close the worksheet", on_click=leave):
         st.rerun()
+
+
+def hand_in_button(current: Progress, key: str) -> None:
+    """Draw the button that saves the text to hand in."""
+    text = current.hand_in()
+    st.download_button("Hand in", text, "exercises.txt", "text/plain", key, on_click="ignore")
 
 
 def plain(text: str) -> str:
@@ -84,7 +88,7 @@ def choose_worksheet() -> None:
         worksheet = from_link(name)
         label = f"Start: {worksheet.title} ({len(worksheet.tasks)} tasks)"
         offer(label, worksheet, name)
-    file = st.file_uploader("A worksheet's file", type="json")
+    file = st.file_uploader("A worksheet's file", type="json", max_upload_size=1)
     if file is not None:
         try:
             worksheet = read(file.getvalue())
@@ -111,49 +115,89 @@ def make_task(page: Page) -> None:
     """Draw the form that makes a scene a task, and the worksheet that is being made."""
     st.caption(MAKE)
     draft: list[Task] = st.session_state.setdefault(DRAFT, [])
-    if st.button("Begin here"):
-        values = {choice.key: now(choice) for choice in page.linked}
-        parameters = write_parameters(page.linked, values, whole=True)
-        st.session_state.exercises_begin = page.key, parameters
-    begins = st.session_state.get("exercises_begin")
-    st.caption("The task begins with a scene of this app." if begins else "No scene is kept yet.")
-    title = st.text_input("Title", max_chars=LONGEST_TITLE)
-    instruction = st.text_area("Instruction", max_chars=LONGEST_TEXT, height=80)
-    hint = st.text_input("Hint, or nothing", max_chars=LONGEST_TEXT)
-    goal = make_goal()
+    goals: list[Goal] = st.session_state.setdefault(GOALS, [])
     try:
-        check(goal)
-        st.text(measured(goal, scene_of(page)).words)
-    except ValueError as error:
+        scene = scene_of(page)
+    except ValueError as error:  # the model is gone
         st.text(str(error))
         return
-    if begins and title.strip() and instruction.strip() and len(draft) < MOST_TASKS:
-        task = Task(title.strip(), instruction.strip(), begins[0], begins[1], (goal,), hint.strip())
-        st.button("Add the task", on_click=draft.append, args=[task])
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Begin here", on_click=begin_here, args=[page.key, scene.choices])
+        begins = st.session_state.get(BEGINS)
+        st.caption(f"The task begins on {PAGES[begins[0]].title}." if begins else "Not chosen yet.")
+    words, measuring = st.columns(2)
+    with words:
+        title = st.text_input("Title", max_chars=LONGEST_TITLE, key="made-title").strip()
+        instruction = st.text_area(
+            "Instruction", max_chars=LONGEST_TEXT, key="made-instruction"
+        ).strip()
+        hint = st.text_input("Hint, or nothing", max_chars=LONGEST_TEXT, key="made-hint").strip()
+    with measuring:
+        goal = make_goal(page)
+    needs = [need for need in MEASURES[goal.measure].needs if need not in goal.of]
+    every = goals if needs or goal in goals else [*goals, goal]
+    for each in every:
+        st.text(measured(each, scene).words)
+    asked = {"“Begin here”": begins, "a title": title, "an instruction": instruction}
+    missing = [what for what, given in asked.items() if not given] + [f"the {n}" for n in needs]
+    if missing:
+        st.caption(f"Still missing: {', '.join(missing)}.")
+    with st.container(horizontal=True):
+        made = title, instruction, begins, hint, every
+        is_closed = bool(missing) or len(draft) >= MOST_TASKS
+        st.button("Add the task", on_click=add_task, args=made, disabled=is_closed)
+        is_last = every == goals or len(every) == MOST_GOALS
+        st.button("Set another goal too", on_click=goals.append, args=[goal], disabled=is_last)
     if draft:
-        st.text("\n".join(f"{number}. {task.title}" for number, task in enumerate(draft, 1)))
-        worksheet = Worksheet("A worksheet", tuple(draft))
-        named = st.text_input("Title of the worksheet", worksheet.title, max_chars=LONGEST_TITLE)
-        worksheet = replace(worksheet, title=named.strip() or worksheet.title)
-        with st.container(horizontal=True):
-            st.download_button(
-                "Save the worksheet", write(worksheet), "worksheet.json", on_click="ignore"
-            )
-            offer("Try it", worksheet)
-            st.button("Remove the last task", on_click=remove_last)
+        show_draft(draft)
+    elif current := progress():
+        tasks = current.worksheet.tasks
+        st.button("Go on with the open worksheet", on_click=draft.extend, args=[tasks])
+
+
+def begin_here(page: str, choices: dict[str, str]) -> None:
+    """Keep the scene in which a task begins; a callback."""
+    st.session_state[BEGINS] = page, choices
+
+
+def add_task(
+    title: str, instruction: str, begins: tuple[str, dict[str, str]], hint: str, goals: list[Goal]
+) -> None:
+    """Add a task to the worksheet that is being made, and empty the form; a callback."""
+    st.session_state[DRAFT].append(Task(title, instruction, *begins, tuple(goals), hint))
+    st.session_state[GOALS] = []
+    for key in ("made-title", "made-instruction", "made-hint"):
+        st.session_state[key] = ""
+
+
+def show_draft(draft: list[Task]) -> None:
+    """Draw the worksheet that is being made, and what can be done with it."""
+    st.text("\n".join(f"{number}. {task.title}" for number, task in enumerate(draft, 1)))
+    named = st.text_input("Title of the worksheet", "A worksheet", max_chars=LONGEST_TITLE)
+    worksheet = Worksheet(named.strip() or "A worksheet", tuple(draft))
+    with st.container(horizontal=True):
+        st.download_button(
+            "Save the worksheet", write(worksheet), "worksheet.json", on_click="ignore"
+        )
+        offer("Try it", worksheet)
+        st.button("Remove the last task", on_click=remove_last)
 
 
 def remove_last() -> None:
     st.session_state[DRAFT].pop()
 
 
-def make_goal() -> Goal:
+def make_goal(page: Page) -> Goal:
     """Draw the choice of what is measured, and of the value that is wanted."""
     name = st.selectbox("Measured", MEASURES)
     measure = MEASURES[name]
+    listed = {"role": list(ROLES), "choice": [choice.key for choice in page.linked]}
     of = {}
     for need in measure.needs:
-        if text := st.text_input(need.capitalize(), key=f"goal-{name}-{need}").strip():
+        label, key = need.capitalize(), f"goal-{name}-{need}"
+        if need in listed:
+            of[need] = st.selectbox(label, listed[need], key=key)
+        elif text := st.text_input(label, key=key).strip():
             of[need] = text
     compare = st.selectbox("Wanted", COMPARED[measure.kind])
     value = st.number_input("Value", format="%.3f") if measure.kind == NUMBER else ""

@@ -5,8 +5,8 @@ from contextlib import suppress
 import streamlit as st
 
 from headlight.pages.shared.state.page import PAGES, Page
-from headlight.pages.shared.state.wings import TOOLS, Wing, allows
-from headlight.wings.exercises.dialog import ask
+from headlight.pages.shared.state.wings import TOOLS, Wing, allows, is_open
+from headlight.wings.exercises.dialog import ask, hand_in_button
 from headlight.wings.exercises.goals import scene_of
 from headlight.wings.exercises.progress import Progress
 from headlight.wings.exercises.session import (
@@ -22,49 +22,67 @@ from headlight.wings.exercises.worksheet import from_link
 __all__ = ["WING"]
 
 DONE = "Done."
+DONE_BEFORE = "Done before."
+ALL_DONE = "Done. All tasks are solved: “Hand in” saves a text for your teacher."
+CLOSED = "The page of this task, {page}, is closed in this lesson."
 
 
 def draw_task(page: Page) -> None:
     """Draw the task in hand with what is measured now."""
     current = progress()
     assert current is not None  # the wing draws the task of a worksheet
+    lines, solved = measure(page, current)  # first: it may add to what is done
     with st.container(key="exercise", border=True, gap="xsmall"):
         task, count = current.task, len(current.worksheet.tasks)
-        done = f", {len(current.answers)} done" if current.answers else ""
-        st.caption(f"Exercise {current.number + 1} of {count}{done}")
+        done = f", {len(current.answers)} solved" if current.answers else ""
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"Exercise {current.number + 1} of {count}{done}", width="content")
+            if solved:
+                st.markdown(f"**{solved}**", width="content")
         st.text(f"{task.title}: {task.instruction}")
-        measure(page, current)
+        for line in lines:
+            st.text(line)
+        if page.key != task.page and not is_open(PAGES[task.page]):
+            st.text(CLOSED.format(page=PAGES[task.page].title))
         with st.container(horizontal=True, gap="xsmall"):
-            if page.key != task.page:
-                st.page_link(PAGES[task.page].file, label=f"To {PAGES[task.page].title}")
-            others = {"Back": current.number - 1, "Again": current.number}
-            others["Next"] = current.number + 1
-            for label, number in others.items():
-                st.button(
-                    label,
-                    on_click=begin_task,
-                    args=[number],
-                    key=f"exercise-{label.lower()}",
-                    disabled=not 0 <= number < count,
-                    type="primary" if label == "Next" and current.is_solved else "secondary",
-                )
-            if task.hint:
-                with st.popover("Hint"):
-                    st.text(task.hint)
-            st.button("Leave", on_click=leave, key="exercise-leave")
+            draw_buttons(page, current)
 
 
-def measure(page: Page, current: Progress) -> None:
-    """Say how far the scene is from the goals of the task."""
+def draw_buttons(page: Page, current: Progress) -> None:
+    """Draw the ways to the task's page, to other tasks, to a hint and out."""
+    task, count = current.task, len(current.worksheet.tasks)
+    if page.key != task.page and is_open(PAGES[task.page]):
+        st.page_link(PAGES[task.page].file, label=f"To {PAGES[task.page].title}")
+    others = {"Back": current.number - 1, "Again": current.number, "Next": current.number + 1}
+    for label, number in others.items():
+        st.button(
+            label,
+            on_click=begin_task,
+            args=[number],
+            key=f"exercise-{label.lower()}",
+            disabled=not 0 <= number < count,
+            type="primary" if label == "Next" and current.is_solved else "secondary",
+        )
+    if task.hint:
+        with st.popover("Hint"):
+            st.text(task.hint)
+    if len(current.answers) == count:
+        hand_in_button(current, key="exercise-hand-in")
+    st.button("Leave", on_click=leave, key="exercise-leave")
+
+
+def measure(page: Page, current: Progress) -> tuple[list[str], str]:
+    """Return lines that say how far the scene is from the goals, and whether it is done."""
     try:
         results = current.take(scene_of(page))
     except ValueError as error:  # the model is gone
-        st.text(str(error))
-        return
-    if current.is_solved:
-        st.markdown(f"**{DONE}**")
-    for result in results:
-        st.text(f"{'✓' if result.reached else '○'} {result.words}")
+        return [str(error)], ""
+    lines = [f"{'✓' if result.reached else '○'} {result.words}" for result in results]
+    if len(current.answers) == len(current.worksheet.tasks):
+        return lines, ALL_DONE
+    if not current.is_solved:
+        return lines, ""
+    return lines, DONE if all(result.reached for result in results) else DONE_BEFORE
 
 
 class Exercises(Wing):

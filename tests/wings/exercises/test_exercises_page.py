@@ -1,17 +1,34 @@
 """The task above a page, and what an address says of it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.pages.apps import button, open_page
+from headlight.wings.exercises.worksheet import Task, from_link
+from tests.pages.apps import button, go_to, open_page
 
 SOLUTIONS = json.loads(Path(__file__).with_name("solutions.json").read_text(encoding="utf-8"))
 
 
+SHEET = from_link("first_steps")
+
+
 def words(app):
     return " ".join(each.value for each in (*app.text, *app.markdown, *app.caption))
+
+
+def ask(app):
+    """Open the dialog, with what was typed before it is drawn."""
+    button(app, "Exercises").click().run()
+    assert not app.exception
+    return app
+
+
+def field(app, label):
+    (match,) = (item for item in (*app.text_input, *app.text_area) if item.label == label)
+    return match
 
 
 def test_an_address_opens_a_task_and_its_scene():
@@ -23,7 +40,11 @@ def test_an_address_opens_a_task_and_its_scene():
     app.selectbox(key="layer").set_value(3)
     app.selectbox(key="head").set_value(2).run()
     assert "Done." in words(app)
+    assert "Exercise 3 of 12, 1 solved" in words(app)
     assert "wanted: over 0.5" in words(app)
+    button(app, "Again").click().run()
+    assert "Done before." in words(app)
+    assert "Done." not in words(app)
     button(app, "Next").click().run()
     assert "Exercise 4 of 12" in words(app)
 
@@ -51,3 +72,68 @@ def test_an_address_without_such_a_task_says_so(text):
 def test_without_a_worksheet_nothing_is_drawn():
     app = open_page("attention")
     assert "Exercise " not in words(app)
+
+
+def test_with_the_last_task_the_worksheet_is_done_and_can_be_handed_in_there():
+    app = open_page("attention", exercises="first_steps.12")
+    progress = app.session_state["exercises_progress"]
+    progress.answers = {number: {} for number in range(11)}
+    assert not app.run().download_button
+    field(app, "English sentence").set_value(SOLUTIONS["Sure of itself"]["sentence"]).run()
+    assert "12 solved" in words(app)
+    assert "Done. All tasks are solved: “Hand in”" in words(app)
+    (save,) = app.download_button
+    assert save.label == "Hand in"
+
+
+def test_a_hint_names_what_stands_on_the_page():
+    (task,) = (task for task in SHEET.tasks if task.title == "A neighbour")
+    app = open_page("heads")
+    there = {*(item.value for item in app.subheader), *(item.label for item in app.toggle)}
+    assert {*re.findall("“(.+?)”", task.hint)} <= there
+
+
+def test_a_task_on_a_page_that_the_lesson_closes_says_so():
+    app = open_page("attention", exercises="first_steps.8", workshop="attention")
+    assert "Exercise 8 of 12" in words(app)
+    assert "The page of this task, Heads, is closed in this lesson." in words(app)
+    assert not app.exception
+
+
+def test_a_task_is_made_in_steps_and_says_what_it_lacks():
+    app = ask(open_page("attention", kind="encoder", layer="1", head="1"))
+    lacking = "Still missing: “Begin here”, a title, an instruction, the query, the key."
+    assert lacking in words(app)
+    assert button(app, "Add the task").disabled
+    button(app, "Begin here").click()
+    assert "The task begins on Attention." in words(ask(app))
+    app = ask(go_to(app, "heads"))
+    typed = {"Title": "It", "Instruction": "Look.", "Query": "it", "Key": "hungry"}
+    for label, text in typed.items():
+        field(app, label).set_value(text)
+    ask(app)
+    assert "The weight from “it” to “hungry”: 0.095; wanted: under 0" in words(app)
+    button(app, "Set another goal too").click()
+    (measured,) = (box for box in app.selectbox if box.label == "Measured")
+    measured.set_value("role")
+    for label in ("Title", "Instruction"):
+        field(app, label).set_value(typed[label])
+    ask(app)
+    (role,) = (box for box in app.selectbox if box.label == "Role")
+    assert "previous" in role.options
+    button(app, "Add the task").click()
+    ask(app)
+    (made,) = app.session_state["exercises_draft"]
+    assert isinstance(made, Task)
+    assert (made.title, made.page) == ("It", "attention")
+    assert [goal.measure for goal in made.goals] == ["weight", "role"]
+    assert field(app, "Title").value == ""
+    app = ask(go_to(app, "attention"))  # where the form is empty again
+    assert "1. It" in words(app)
+    assert "Still missing: a title, an instruction, the query, the key." in words(app)
+
+
+def test_an_open_worksheet_can_be_gone_on_with():
+    app = ask(open_page("attention", exercises="first_steps.1"))
+    button(app, "Go on with the open worksheet").click()
+    assert "12. Sure of itself" in words(ask(app))

@@ -36,7 +36,7 @@ def test_a_task_is_done_by_what_the_page_shows_and_kept_in_the_tab(page, server,
     page.wait_for_function("sessionStorage.getItem('headlight-exercises')")
     assert page.errors == []  # after it, Streamlit looks for itself below the page's path
     page.reload()
-    see(page, 2, "Exercise 2 of 12, 1 done")
+    see(page, 2, "Exercise 2 of 12, 1 solved")
     page.get_by_role("button", name="Exercises").click()
     expect(page.get_by_role("button", name="✓ 1. Tokens")).to_be_visible()
     with page.expect_download() as download:
@@ -74,7 +74,7 @@ def test_a_scene_is_made_a_task_and_a_file_with_hostile_words_is_text(page, serv
     page.get_by_role("button", name="Exercises").click()
     page.get_by_role("tab", name="Make").click()
     page.get_by_role("button", name="Begin here").click()
-    expect(page.get_by_text("The task begins with a scene")).to_be_visible()
+    expect(page.get_by_text("The task begins on Attention.")).to_be_visible()
     for label, text in {"Title": HTML, "Instruction": HTML, "Query": "it", "Key": "hungry"}.items():
         page.get_by_label(label, exact=True).fill(text)
         page.get_by_label(label, exact=True).press("Tab")
