@@ -30,6 +30,7 @@ from headlight.wings.exercises.worksheet import (
 )
 
 DRAFT, GOALS, BEGINS = "exercises_draft", "exercises_goals", "exercises_begin"
+CHECKED = "exercises_checked"  # what was said of the text that was handed in
 INTRO = "A task above the page, which the app measures on what the page shows."
 PROVES = (
     "The checksum shows that the text was not changed after it was made, and each answer is "
@@ -214,7 +215,11 @@ def check_handed_in() -> None:
         st.text("Open the worksheet first.")
         return
     if text := st.text_area("The text that was handed in", height=160):
-        try:
-            st.text("\n".join(verify(text, current.worksheet)))
-        except ValueError as error:
-            st.text(str(error))
+        checked = text, current.worksheet.digest
+        if checked not in st.session_state.get(CHECKED, {}):
+            try:
+                lines = verify(text, current.worksheet)
+            except ValueError as error:
+                lines = [str(error)]
+            st.session_state[CHECKED] = {checked: lines}  # measuring again would take long
+        st.text("\n".join(st.session_state[CHECKED][checked]))

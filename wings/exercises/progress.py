@@ -17,7 +17,7 @@ LONGEST_HANDED_IN = 400_000  # characters
 CHECKSUM = "Checksum: "
 LONGEST_CHECK = 20.0  # seconds after which no further answer is measured
 PAGE = "page"  # names, next to the choices of an answer, the page on which the task was solved
-ANSWER = re.compile(r"(?:done|open), (\d+) tries(?:, (\{.*\}))?")
+ANSWER = re.compile(r"(?:done|open), tries: (\d+)(?:, (\{.*\}))?")
 NO_HAND_IN = "This is no text that was handed in from here."
 CHANGED = "The checksum does not fit: the text was changed after it was made."
 NO_ANSWER = "cannot be read"
@@ -37,6 +37,7 @@ class Progress:
     tries: Counter[int] = field(default_factory=Counter)  # scenes that did not reach the goals
     last: tuple = ()  # the task and the choices that were measured last
     results: list[Result] = field(default_factory=list)  # of the last measurement
+    is_just_solved: bool = False  # true until the page has said so
 
     @property
     def task(self) -> Task:
@@ -46,8 +47,11 @@ class Progress:
     def is_solved(self) -> bool:
         return self.number in self.answers
 
-    def take(self, scene: Scene) -> list[Result]:
-        """Measure a scene against the goals of the task in hand, and keep it as its answer."""
+    def take(self, scene: Scene, is_tried: bool = True) -> list[Result]:
+        """Measure a scene against the goals of the task in hand, and keep it as its answer.
+
+        It counts as a try, unless the page rather than the pupil has made it what it is.
+        """
         self.results = [measured(goal, scene) for goal in self.task.goals]
         this = self.number, sorted(scene.choices.items())
         is_new, is_first = this != self.last, self.last[:1] != (self.number,)
@@ -55,8 +59,9 @@ class Progress:
         if not self.is_solved:
             if all(result.reached for result in self.results):
                 self.answers[self.number] = {PAGE: scene.page.key, **scene.choices}
+                self.is_just_solved = True
             # The scene in which a task begins is not tried by anybody.
-            self.tries[self.number] += is_new and not is_first
+            self.tries[self.number] += is_tried and is_new and not is_first
         return self.results
 
     def kept(self) -> str | None:
@@ -82,7 +87,7 @@ class Progress:
         lines = [f"Headlight worksheet {self.worksheet.digest}: {self.worksheet.title}"]
         for number, task in enumerate(self.worksheet.tasks):
             line = f"{number + 1}. {task.title}: {'done' if number in self.answers else 'open'}"
-            line += f", {self.tries[number]} tries"
+            line += f", tries: {self.tries[number]}"
             if number in self.answers:
                 line += f", {json.dumps(self.answers[number], ensure_ascii=False)}"
             lines.append(line)
@@ -118,7 +123,7 @@ def verify(text: str, worksheet: Worksheet) -> list[str]:
         if not match:
             raise ValueError(NO_HAND_IN)
         words = verdict(task, match[2]) if monotonic() < ends else TOO_LONG
-        said.append(f"{name}{words}, {match[1]} tries")
+        said.append(f"{name}{words}, tries: {match[1]}")
     return said
 
 

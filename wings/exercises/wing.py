@@ -22,6 +22,7 @@ from headlight.wings.exercises.worksheet import from_link
 __all__ = ["WING"]
 
 DONE = "Done."
+JUST_SOLVED = "Exercise {number}: done."
 DONE_BEFORE = "Done before."
 ALL_DONE = "Done. All tasks are solved: “Hand in” saves a text for your teacher."
 CLOSED = "The page of this task, {page}, is closed in this lesson."
@@ -32,6 +33,9 @@ def draw_task(page: Page) -> None:
     current = progress()
     assert current is not None  # the wing draws the task of a worksheet
     lines, solved = measure(page, current)  # first: it may add to what is done
+    if current.is_just_solved:  # said where a phone that is scrolled down shows it, too
+        current.is_just_solved = False
+        st.toast(JUST_SOLVED.format(number=current.number + 1))
     with st.container(key="exercise", border=True, gap="xsmall"):
         task, count = current.task, len(current.worksheet.tasks)
         done = f", {len(current.answers)} solved" if current.answers else ""
@@ -85,6 +89,15 @@ def measure(page: Page, current: Progress) -> tuple[list[str], str]:
     return lines, DONE if all(result.reached for result in results) else DONE_BEFORE
 
 
+def measure_again(page: Page, is_tried: bool = True) -> None:
+    """Draw the whole page again if the results are no longer those above it."""
+    if current := progress():
+        before = current.results
+        with suppress(ValueError):  # the model is gone
+            if current.take(scene_of(page), is_tried) != before:
+                st.rerun()
+
+
 class Exercises(Wing):
     """Puts a task above the page."""
 
@@ -122,14 +135,13 @@ class Exercises(Wing):
             draw_task(page)
             keep()
 
+    def after(self, page: Page) -> None:
+        """Measure again: a page that needs a single head has chosen one by now."""
+        measure_again(page, is_tried=False)
+
     def redrawn(self, page: Page) -> None:
-        """Measure again after a change in a section, and draw the page if the results differ."""
-        current = progress()
-        if current:
-            before = current.results
-            with suppress(ValueError):  # the model is gone
-                if current.take(scene_of(page)) != before:
-                    st.rerun()
+        """Measure again after a change in a section."""
+        measure_again(page)
 
 
 WING = Exercises()

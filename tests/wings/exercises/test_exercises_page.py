@@ -6,13 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from headlight.wings.exercises.worksheet import Task, from_link
+from headlight.wings.exercises.goals import Goal
+from headlight.wings.exercises.worksheet import Task, Worksheet, from_link, in_link
 from tests.pages.apps import button, go_to, open_page
 
 SOLUTIONS = json.loads(Path(__file__).with_name("solutions.json").read_text(encoding="utf-8"))
 
 
 SHEET = from_link("first_steps")
+
+WEIGHT_ON_MASKS = Worksheet(
+    "Masks",
+    (
+        Task(
+            "A weight",
+            "Make it larger.",
+            "masks",
+            {"mask_kind": "encoder", "sentence": "The dog ate the meat because it was hungry."},
+            (Goal("weight", "over", 0.99, {"query": "it", "key": "hungry"}),),
+        ),
+    ),
+)
 
 
 def words(app):
@@ -54,6 +68,14 @@ def test_a_task_on_another_page_begins_with_its_own_layer():
     assert "Exercise 6 of 12" in words(app)
     assert app.session_state["layer"] == 3
     assert "0.776; wanted: under 0.1" in words(app)
+
+
+def test_a_head_that_the_page_chooses_is_measured_and_no_try():
+    """The page Masks replaces the mean over heads by a single head as it is drawn."""
+    app = open_page("masks", exercises=in_link(WEIGHT_ON_MASKS) + ".1")
+    assert "Choose a single head" not in words(app)
+    assert "The weight from “it” to “hungry”: " in words(app)
+    assert app.session_state["exercises_progress"].tries.total() == 0
 
 
 def test_a_link_with_a_scene_keeps_it():

@@ -46,15 +46,15 @@ def test_scenes_that_miss_the_goals_are_counted_once_each(progress):
 
 def test_what_is_handed_in_is_measured_again(progress):
     lines = verify(progress.hand_in(), SHEET)
-    assert lines[0] == "1. Tokens: done, 3 tries"
-    assert lines[1] == "2. Word order: open, 1 tries"
+    assert lines[0] == "1. Tokens: done, tries: 3"
+    assert lines[1] == "2. Word order: open, tries: 1"
     assert len(lines) == 12
 
 
 def test_a_text_that_was_changed_or_is_of_another_worksheet_is_refused(progress):
     text = progress.hand_in()
     with pytest.raises(ValueError, match="checksum"):
-        verify(text.replace("3 tries", "1 tries"), SHEET)
+        verify(text.replace("tries: 3", "tries: 1"), SHEET)
     other = Worksheet("Another", SHEET.tasks[:1])
     with pytest.raises(ValueError, match="another worksheet"):
         verify(text, other)
@@ -82,7 +82,7 @@ def handed_in(sheet, answer):
     with session("a pupil"):
         text = Progress(sheet, "", answers={0: {}}).hand_in()
         body = text.rpartition("Checksum: ")[0]
-        body = body.replace("tries, {}", f"tries, {answer}")
+        body = body.replace("0, {}", f"0, {answer}")
         return verify(f"{body}Checksum: {checksum(body)}", sheet)
 
 
@@ -123,20 +123,20 @@ def test_an_answer_is_measured_on_the_page_on_which_it_was_found():
         assert not progress.is_solved
         progress.take(scene_from(PAGES["attention"], sentence))
         assert progress.is_solved
-        assert verify(progress.hand_in(), sheet) == ["1. Say it: done, 0 tries"]
+        assert verify(progress.hand_in(), sheet) == ["1. Say it: done, tries: 0"]
 
 
 def test_a_title_and_a_sentence_may_look_like_an_answer():
-    title = "Say it: done, 3 tries"
+    title = "Say it: done, tries: 3"
     sheet = one_task(title, Goal("tokens", "at least", 3.0))
-    answer = json.dumps({"sentence": "It: open, 5 tries, {"})
-    assert handed_in(sheet, answer) == [f"1. {title}: done, 0 tries"]
+    answer = json.dumps({"sentence": "It: open, tries: 5, {"})
+    assert handed_in(sheet, answer) == [f"1. {title}: done, tries: 0"]
 
 
 def test_after_a_while_no_further_answer_is_measured(monkeypatch):
     monkeypatch.setattr(module, "LONGEST_CHECK", -1.0)
     (line,) = handed_in(one_task("Say it", Goal("tokens", "over", 1.0)), "{}")
-    assert line == "1. Say it: not measured, since the answers before it took too long, 0 tries"
+    assert line == "1. Say it: not measured, since the answers before it took too long, tries: 0"
 
 
 def test_a_training_that_is_handed_in_is_not_repeated():
@@ -145,7 +145,7 @@ def test_a_training_that_is_handed_in_is_not_repeated():
     with session("a pupil"):
         progress = Progress(sheet, "", answers={0: {"toy_task": "reverse"}})
         (line,) = verify(progress.hand_in(), sheet)
-    assert line == "1. Reverse: done, but a training is not repeated here, 0 tries"
+    assert line == "1. Reverse: done, but a training is not repeated here, tries: 0"
 
 
 def test_a_tab_gives_back_what_it_has_kept(progress):

@@ -6,7 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 import headlight.pages.parts.pages  # noqa: F401 - lists the pages
-from headlight.wings.exercises.worksheet import read
+from headlight.wings.exercises.goals import Goal
+from headlight.wings.exercises.worksheet import Task, Worksheet, in_link, read
 
 HTML = "<img src=x onerror=window.hit=1> **it** $x$"
 
@@ -92,4 +93,17 @@ def test_a_scene_is_made_a_task_and_a_file_with_hostile_words_is_text(page, serv
     expect(task(page)).to_contain_text(f"{HTML}: {HTML}")
     assert page.evaluate("window.hit ?? null") is None
     expect(page).to_have_url(re.compile("exercises="))
+    assert page.errors == []
+
+
+@pytest.mark.matrix
+def test_a_training_solves_a_task_while_it_runs(page, server):
+    goal = Goal("training", "at least", 0.0, {"task": "reverse"})
+    sheet = Worksheet("Train", (Task("Reverse", "Train it.", "training", {}, (goal,)),))
+    page.goto(f"{server}/?exercises={in_link(sheet)}.1")
+    expect(task(page)).to_contain_text("No training of the task “reverse” has a score here yet.")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(task(page)).to_contain_text("Done.")
+    expect(task(page)).to_contain_text("The score of your training of “reverse”: ")
+    page.get_by_role("button", name="Stop", exact=True).click()
     assert page.errors == []
