@@ -12,9 +12,9 @@ from headlight.wings.exercises.goals import (
     NUMBER,
     Goal,
     measured,
-    scene_of,
 )
 from headlight.wings.exercises.progress import Progress, verify
+from headlight.wings.exercises.scene import scene_of
 from headlight.wings.exercises.session import begin_task, leave, open_worksheet, progress
 from headlight.wings.exercises.worksheet import (
     LONGEST_TEXT,

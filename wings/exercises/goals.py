@@ -2,94 +2,30 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits import Edits, HeadAddress, read_edits
+from headlight.model.edits import Edits, HeadAddress
 from headlight.model.edits.text import read_kind
 from headlight.model.insight.roles import ROLES, why_not
 from headlight.model.library.pieces import Piece, as_pieces
 from headlight.model.transformer.trace import Site
-from headlight.pages.shared.address import now, read_parameters, shape_for, write_parameters
 from headlight.pages.shared.runs.arrays import tokens_of
 from headlight.pages.shared.runs.heads import head_roles
-from headlight.pages.shared.runs.run import BEAM, ModelRun, hiding, written
+from headlight.pages.shared.runs.run import written
 from headlight.pages.shared.show.captions import site_words
 from headlight.pages.shared.show.words import capital
 from headlight.pages.shared.state import models
-from headlight.pages.shared.state.choices import (
-    AS_TRAINED,
-    BY_BEAM,
-    EDITS,
-    HEAD,
-    LAYER,
-    MASKED,
-    MODEL,
-    SECOND,
-    SENTENCE,
-    places_in,
-)
-from headlight.pages.shared.state.page import Page
 from headlight.pages.shared.state.wings import WINGS, first_known
 from headlight.viz.numbers import number_text
+from headlight.wings.exercises.scene import Scene, choice_of
 
 NUMBER, TEXT = "number", "text"
 NO_HEAD = "Choose a single head, not a mean or a maximum."
 NO_TOKEN = "The text has no token “{token}”."
 NO_SUCH_HEAD = "{model} does not have this head: {head}."
-NO_RUN = "The page {page} does not show the run of one text, so this is not measured there."
-NO_CHOICE = "The page {page} has no choice “{choice}”."
 NO_TRAINING = "No training of the task “{task}” has a score here yet."
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What a page shows: a run, the chosen head, and the choices, as values and as in links."""
-
-    page: Page
-    reads: ModelRun
-    head: HeadAddress | None
-    values: Mapping[str, Any]
-    choices: Mapping[str, str]
-
-    @property
-    def run(self) -> ModelRun:
-        """The run that the page shows; raises ValueError if it shows none, or more than one."""
-        if SENTENCE in self.page.unread:
-            raise ValueError(NO_RUN.format(page=self.page.title))
-        return self.reads
-
-
-def scene_of(page: Page) -> Scene:
-    """Return what a page shows now; raises ValueError if its model is gone."""
-    values = {choice.key: now(choice) for choice in page.linked}
-    return scene_from(page, write_parameters(page.linked, values, whole=True))
-
-
-def scene_from(page: Page, parameters: Mapping[str, str]) -> Scene:
-    """Return what a page shows with the choices of a link; raises ValueError without its model."""
-    shape = shape_for(parameters)
-    values, _ = read_parameters(parameters, page.linked, shape)
-    in_force = page.changes == "in force" and not values[AS_TRAINED.key]
-    is_changed = in_force or page.changes == "all"
-    run = ModelRun(
-        values[SENTENCE.key],
-        second=values[SECOND.key],
-        edits=read_edits(values[EDITS.key], shape) if is_changed else Edits(),
-        model=values[MODEL.key],
-        strategy=BEAM if values[BY_BEAM.key] else Strategy(),
-    )
-    if run.second and "read a pair" in run.reader.missing:
-        run = replace(run, second="")
-    run = hiding(run, places_in(values[MASKED.key]))
-    if page.own:
-        run = page.own(run, values)
-    layer, head = values[LAYER.key], values[HEAD.key]
-    single = isinstance(layer, int) and isinstance(head, int)
-    address = (values[page.kind.key], layer, head) if single else None
-    return Scene(page, run, address, values, dict(parameters))
 
 
 @dataclass(frozen=True)
@@ -180,11 +116,9 @@ def pieces(scene: Scene, of: Mapping[str, str]) -> float:
 
 def choice(scene: Scene, of: Mapping[str, str]) -> str:
     """Return a choice of the page as its link writes it; empty if it has no value."""
-    for each in scene.page.linked:
-        if each.key == of["choice"]:
-            value = scene.values[each.key]
-            return "" if value is None else each.write(value)
-    raise ValueError(NO_CHOICE.format(page=scene.page.title, choice=of["choice"]))
+    choice = choice_of(scene, of["choice"])
+    value = scene.values[choice.key]
+    return "" if value is None else choice.write(value)
 
 
 def training(scene: Scene, of: Mapping[str, str]) -> float:
@@ -284,10 +218,14 @@ def measured(goal: Goal, scene: Scene) -> Result:
     except ValueError as error:
         return Result(False, str(error))
     reached = COMPARED[measure.kind][goal.compare](value, goal.value)
-    words = capital(measure.words.format(**goal.of))
+    labels = {}
+    if named := goal.of.get("choice"):
+        labels["choice"] = choice_of(scene, named).label or named
+    words = capital(measure.words.format(**{**goal.of, **labels}))
     if "kind" in goal.of:
         words += f" in {site_words(*head_of(scene, goal.of))}"
-    return Result(reached, f"{words}: {said(value)}; wanted: {goal.compare} {said(goal.value)}")
+    compare = "" if goal.compare == "is" else f"{goal.compare} "
+    return Result(reached, f"{words}: {said(value)}; wanted: {compare}{said(goal.value)}")
 
 
 def said(value: float | str) -> str:

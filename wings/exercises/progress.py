@@ -10,7 +10,8 @@ from time import monotonic
 from headlight.model.tokens import check_characters
 from headlight.pages.shared.state.choices import MODEL
 from headlight.pages.shared.state.page import PAGES
-from headlight.wings.exercises.goals import MEASURES, Result, Scene, measured, scene_from
+from headlight.wings.exercises.goals import MEASURES, Result, measured
+from headlight.wings.exercises.scene import Scene, scene_from
 from headlight.wings.exercises.worksheet import Task, Worksheet
 
 LONGEST_HANDED_IN = 400_000  # characters

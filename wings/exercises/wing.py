@@ -7,8 +7,8 @@ import streamlit as st
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.shared.state.wings import TOOLS, Wing, allows, is_open
 from headlight.wings.exercises.dialog import ask, hand_in_button
-from headlight.wings.exercises.goals import scene_of
 from headlight.wings.exercises.progress import Progress
+from headlight.wings.exercises.scene import scene_of
 from headlight.wings.exercises.session import (
     begin_task,
     go,

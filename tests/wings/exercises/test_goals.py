@@ -24,8 +24,8 @@ from headlight.wings.exercises.goals import (
     check,
     measured,
     said,
-    scene_from,
 )
+from headlight.wings.exercises.scene import scene_from
 from headlight.wings.training.jobs import TrainingJob, training_queue
 from headlight.wings.training.small_models import default_options
 from tests.pages.apps import keep, open_with

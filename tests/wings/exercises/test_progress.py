@@ -9,8 +9,9 @@ import headlight.pages.parts.pages  # noqa: F401 - lists the pages
 from headlight.pages.shared.runs.shelf import shelf
 from headlight.pages.shared.state.page import PAGES
 from headlight.wings.exercises import progress as module
-from headlight.wings.exercises.goals import Goal, scene_from
+from headlight.wings.exercises.goals import Goal
 from headlight.wings.exercises.progress import Progress, checksum, verify
+from headlight.wings.exercises.scene import scene_from
 from headlight.wings.exercises.worksheet import Task, Worksheet, from_link
 from tests.pages.sessions import session
 

@@ -7,7 +7,8 @@ import pytest
 
 import headlight.pages.parts.pages  # noqa: F401 - lists the pages
 from headlight.pages.shared.state.page import PAGES
-from headlight.wings.exercises.goals import measured, scene_from
+from headlight.wings.exercises.goals import measured
+from headlight.wings.exercises.scene import scene_from
 from headlight.wings.exercises.worksheet import read, ready, write
 from tests.pages.sessions import session
 
