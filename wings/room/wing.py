@@ -218,7 +218,9 @@ class RoomWing(Wing):
             return False
         riddle, is_asked = ask(), is_open(key)
         question = question_of(riddle, of.sentence if of else "")
-        room.pose(question, again=bool(is_asked and room.poll.right))
+        room.pose(question)
+        if is_asked and room.poll.right:
+            room.pose(question, again=True)
         if not is_asked:
             room.close_guesses(tuple(riddle.right))
         draw(room, question)
