@@ -146,11 +146,19 @@ export function plainTitle({ title, typed }) {
 }
 
 /** Return the element with the title and the words of a slide; `alone` is true if it has no pictures. */
-export function pageOf({ title, typed, words }, alone) {
+export function pageOf({ title, typed, words, question }, alone) {
   return element("div", alone ? "page alone" : "page", [
     element("h1", "", typed ? marked(title) : title),
     element("p", "words", marked(words)),
+    ...(question.length ? [listOf(question)] : []),
   ]);
+}
+
+/** Return a question with a list of its answers, each read in its own direction. */
+function listOf([asks, ...answers]) {
+  const dir = "auto";
+  const list = answers.map((answer) => element("li", "", answer, { dir }));
+  return element("div", "question", [element("p", "", asks, { dir }), element("ul", "", list)]);
 }
 
 /** Return whether the focused element uses a key: a text box or list uses all, a slider some, a button Space.

@@ -12,6 +12,7 @@ LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without letters and digits that l
 LENGTH = 5  # letters of a code: enough that nobody guesses one during a lecture
 MOST_ROOMS = 100
 MOST_PHONES = 2_000  # phones in a room
+MOST_POLLS = 60  # questions whose guesses a room keeps
 AWAY = 15.0  # seconds without a request after which a phone is no longer counted as present
 FORGOTTEN = 6 * 3600.0  # seconds without a request from the lecturer after which a room is closed
 FULL = f"This room is full: it takes {MOST_PHONES:,} phones."
@@ -72,14 +73,21 @@ class Room:
     code: str
     key: str = field(default_factory=secrets.token_urlsafe, repr=False)  # the lecturer's secret
     poll: Poll = field(default_factory=lambda: Poll(NO_QUESTION, 0))
+    polls: dict[Question, Poll] = field(default_factory=dict)  # the newest is the last
+    asked: int = 0  # how many polls there have been
     seen: dict[str, float] = field(default_factory=dict)  # the time of each phone's last request
     is_shown: bool = True  # True if the lecturer's screen shows the question
     lecturer_seen: float = field(default_factory=time.monotonic)
 
     def pose(self, question: Question, *, again: bool = False) -> None:
-        """Ask a question. If it is asked already, its guesses are kept, unless `again` is True."""
+        """Ask a question. If it was asked before, its guesses are kept, unless `again` is True."""
         if again or question != self.poll.question:
-            self.poll = Poll(question, self.poll.number + 1)
+            if again or question not in self.polls:
+                self.asked += 1
+                self.polls[question] = Poll(question, self.asked)
+            self.poll = self.polls[question]
+            if len(self.polls) > MOST_POLLS:
+                del self.polls[next(iter(self.polls))]
 
     def close_guesses(self, right: tuple[int, ...] = ()) -> None:
         """Refuse further guesses, show the counts of guesses, and mark the `right` options."""

@@ -1,6 +1,7 @@
-"""Ask a room of phones the questions of Guess first, or a question that the lecturer types."""
+"""Ask a room of phones the questions of Guess first, of slides, or one that the lecturer types."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from secrets import token_hex
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from headlight.pages.browser.parts import qr_code
 from headlight.pages.server.open_paths import open_to_all
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine
 from headlight.pages.shared.show.pictures import show
+from headlight.pages.shared.show.question import LONGEST, check_question, lines_of
 from headlight.pages.shared.show.riddle import Riddle, is_open, is_question
 from headlight.pages.shared.show.saving import About
 from headlight.pages.shared.state.page import Page, shown
@@ -31,8 +33,6 @@ from headlight.wings.room.rooms import (
 
 ROOM, OWN, DRAWN = "room_opened", "room_question", "room_drawn"  # keys in the session's state
 ASKED = "room_asked"  # the page and the key of the picture that the room is asked about
-ANSWERS = (2, 4)  # the least and most answers to the lecturer's own question
-LONGEST = 200  # the most characters of a question or of an answer
 INTRO = (
     "Phones open the room by its QR code or address, and guess what **Guess first** asks on a page "
     "or slide. They need no name, see nothing else of this app, and the room is forgotten once you "
@@ -45,10 +45,6 @@ WIFI = (
 )
 ASK_OWN = "Ask a question of your own, with two to four answers"
 ASK_THIS = "Ask the room this question"
-OWN_NEEDED = (
-    f"A question and {ANSWERS[0]} to {ANSWERS[1]} different answers are needed, one a line, each "
-    f"of at most {LONGEST} characters."
-)
 
 
 def own_room() -> Room | None:
@@ -79,16 +75,9 @@ def path_of(room: Room) -> str:
 
 def read_question(asks: str, answers: str) -> Question:
     """Return a typed question and its answers, one a line; raises ValueError if incomplete."""
-    options = tuple(line.strip() for line in answers.splitlines() if line.strip())
-    texts = (asks.strip(), *options)
-    few, many = ANSWERS
-    if (
-        not few <= len(set(options)) == len(options) <= many
-        or not all(texts)
-        or max(map(len, texts)) > LONGEST
-    ):
-        raise ValueError(OWN_NEEDED)
-    return Question(asks.strip(), options, scene=token_hex())
+    question = Question(asks.strip(), lines_of(answers), scene=token_hex())
+    check_question(question.asks, question.options)
+    return question
 
 
 @st.dialog("Ask the room", width="large", on_dismiss="rerun")
@@ -218,11 +207,27 @@ class RoomWing(Wing):
             return False
         riddle, is_asked = ask(), is_open(key)
         question = question_of(riddle, of.sentence if of else "")
-        room.pose(question, again=bool(is_asked and room.poll.right))
+        room.pose(question)
+        if is_asked and room.poll.right:
+            room.pose(question, again=True)
         if not is_asked:
             room.close_guesses(tuple(riddle.right))
         draw(room, question)
         return False
+
+    def polls(self, question: str) -> None:
+        """Ask the room the question of a slide, in place of all others."""
+        if (room := own_room()) is None:
+            return
+        asks, *answers = lines_of(question)
+        try:
+            read = read_question(asks, "\n".join(answers))
+        except ValueError as error:
+            st.info(str(error))
+            return
+        asked = replace(read, scene=f"slide {showing().scene()}")
+        room.pose(asked)
+        draw(room, asked)
 
     def above(self, page: Page) -> None:
         """Ask the lecturer's own question above a page, if there is one."""

@@ -27,6 +27,7 @@ def browser_text(name: str, text: str | None, *, session: str, heard: bool) -> C
 def slide(
     title: str,
     words: str,
+    question: Sequence[str] = (),
     *,
     typed: bool = True,
     number: int,
@@ -42,17 +43,19 @@ def slide(
     """Return the part that shows the words of slide `number`, from 1, of `count`, and turns slides.
 
     `alone` means that the slide has no pictures. If a person has `typed` the title, **bold** and
-    *italic* in it are formatting. `size` is the pictures' size, as a share of the largest that
-    fits. The keys of `TALK_KEYS` turn the slides; `KEYS_OF_SLIDES` work as on pages. The part sends
-    the number of the slide to turn to and the count of such requests; 0 leaves the talk, and -1, if
-    `live`, opens the slide's page with its choices. `asked` is the last count that the app got, so
-    that no request is carried out twice. The speaker's window shows the `notes`, and the title and
-    pictures of the next slide, `coming`. The browser keeps thumbnails under the name `kept`.
+    *italic* in it are formatting. `question` is a question followed by its answers. `size` is the
+    pictures' size, as a share of the largest that fits. The keys of `TALK_KEYS` turn the slides;
+    `KEYS_OF_SLIDES` work as on pages. The part sends the number of the slide to turn to and the
+    count of such requests; 0 leaves the talk, and -1, if `live`, opens the slide's page with its
+    choices. `asked` is the last count that the app got, so that no request is carried out twice.
+    The speaker's window shows the `notes`, and the title and pictures of the next slide, `coming`.
+    The browser keeps thumbnails under the name `kept`.
     """
     header = {
         "title": title,
         "typed": typed,
         "words": words,
+        "question": list(question),
         "number": number,
         "count": count,
         "asked": asked,

@@ -11,10 +11,11 @@ from headlight.pages.shared import address
 from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.captions import names_site
 from headlight.pages.shared.show.pictures import picked, show
+from headlight.pages.shared.show.question import lines_of
 from headlight.pages.shared.state.choices import GUESS, put
 from headlight.pages.shared.state.page import PAGES, Page, enter
 from headlight.pages.shared.state.showing import NOTE, drawn, place
-from headlight.pages.shared.state.wings import TOOLS, allows, is_open
+from headlight.pages.shared.state.wings import TOOLS, WINGS, allows, is_open
 from headlight.pages.streamlit_fixes import styles
 from headlight.viz.canvas import CanvasPicture
 from headlight.viz.numbers import writable
@@ -40,6 +41,7 @@ AWAITED = (
     "appear here, load the talk's file on the page Talk."
 )
 
+ASKED = "slide-asked"  # the key of what wings draw where phones are asked a slide's question
 NOTED = "slide_noted"  # the state's key of the last slide whose drawn pictures were recorded
 
 STYLE = styles.style(styles.SLIDE, Path(__file__).with_name("presenter.css"))
@@ -135,6 +137,10 @@ def show_slide(number: int) -> None:
     st.html(STYLE)
     title = st.session_state.get(turning.LIVE_TITLE, scene.title)
     show(words_of(slides, number, title), "slide-words", turn)
+    if scene.question.strip():
+        with st.container(key=ASKED):
+            for wing in WINGS:
+                wing.polls(scene.question)
     if page := PAGES.get(scene.page):
         is_whole = draw_scene(page, scene)
         # Not `turning.is_new`: the run that applied the choices may have been stopped before here.
@@ -165,6 +171,7 @@ def words_of(slides: Sequence[Slide], number: int, title: str) -> CanvasPicture:
     return parts.slide(
         title,
         scene.words,
+        lines_of(scene.question),
         typed=scene.typed,
         number=number,
         count=len(slides),

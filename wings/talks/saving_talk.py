@@ -18,6 +18,7 @@ import streamlit as st
 from headlight.pages.shared import address
 from headlight.pages.shared.address import link_of
 from headlight.pages.shared.show.pictures import css_class, picked, show
+from headlight.pages.shared.show.question import lines_of
 from headlight.pages.shared.show.riddle import is_question, question_key
 from headlight.pages.shared.state.choices import (
     EDITS,
@@ -158,6 +159,7 @@ def drawn_slide(saving: Saving, number: int) -> DrawnSlide | None:
         scene.size,
         typed=scene.typed,
         link=link_of(scene.page, scene.parameters),
+        question=lines_of(scene.question),
     )
     presenter.put_in_force(saving.slides, number)
     if scene.page not in PAGES:
@@ -244,11 +246,12 @@ def ask_for_stills(saving: Saving, number: int, coming: Sequence[str]) -> None:
     selectors = {key: css_class(f"on-{key}") for key in coming}
     options = {}
     if saving.kind == "pptx":
-        from headlight.wings.talks.deck.powerpoint import room_of
+        from headlight.wings.talks.deck.powerpoint import room_of, text_of
 
         st.html(ROOM)
         scene = saving.slides[number - 1]
-        room = room_of(scene.title, scene.words, len(coming), presenter.QR_CODE in coming)
+        text = text_of(scene.words, lines_of(scene.question))
+        room = room_of(scene.title, text, len(coming), presenter.QR_CODE in coming)
         options = {"type": "png", "room": (*room, scene.size)}
     key = f"stills-{number}"  # one key for each slide, so that no slide gets another's images
     show(stills(selectors, number, **options), key, partial(take_stills, key))

@@ -24,9 +24,10 @@ class Slide:
 
     A slide without a page has only words, such as a title slide. `drawn` has the keys of the
     pictures that its page draws with its choices; empty if not known. `notes` are only for the
-    speaker. `lead` is the title that the page gave the slide; `title` equals it until a person
-    types another. `name` identifies the slide within a session, even after changes and moves; files
-    do not have it.
+    speaker. `question` has a question in its first line, and two to four answers in the others; it
+    is on the slide, and the phones of a room are asked it. `lead` is the title that the page gave
+    the slide; `title` equals it until a person types another. `name` identifies the slide within a
+    session, even after changes and moves; files do not have it.
     """
 
     page: str = ""  # the page's key
@@ -39,6 +40,7 @@ class Slide:
     notes: str = ""
     qr_code: bool = False  # True to show a QR code that opens its page
     lead: str = ""
+    question: str = ""
     name: str = field(default_factory=token_hex, compare=False, repr=False)
 
     @property

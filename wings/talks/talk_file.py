@@ -3,12 +3,14 @@
 This module takes long to import, so others import it only when a file is read.
 """
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from headlight.pages.shared import address
 from headlight.pages.shared.files import Form, read_form, whole
+from headlight.pages.shared.show.question import LONGEST_TEXT
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.wings.talks.slides import (
     FORMAT,
@@ -42,6 +44,7 @@ class Entry(BaseModel):
     notes: Annotated[Text, Field(max_length=LONGEST_NOTES)] = ""
     qr_code: bool = False
     lead: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
+    question: Annotated[Text, Field(max_length=LONGEST_TEXT)] = ""
 
 
 class File(BaseModel):
@@ -64,7 +67,8 @@ def read_talk(data: bytes, kept: bool = False) -> tuple[tuple[Slide, ...], tuple
     slides, notes = [], []
     for number, entry in enumerate(read_form(data, FORM, File).slides, start=1):
         if not entry.page:
-            slides.append(Slide(title=entry.title, words=entry.words, notes=entry.notes))
+            words = Slide(title=entry.title, words=entry.words, notes=entry.notes)
+            slides.append(replace(words, question=entry.question))
             continue
         page = PAGES.get(entry.page)
         if page is None or not page.pictures:
@@ -99,5 +103,6 @@ def read_slide(entry: Entry, page: Page, kept: bool) -> tuple[Slide, list[str]]:
         entry.notes,
         entry.qr_code,
         entry.lead,
+        entry.question,
     )
     return slide, [*refused, *missing]

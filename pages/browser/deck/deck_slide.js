@@ -18,6 +18,7 @@ import { pageOf, plainTitle, turnButton } from "../turning.js";
  * @property {string} title
  * @property {boolean} typed true if somebody typed the title, which may then have **bold** and *italic*; other titles may quote asterisks
  * @property {string} words may have **bold**, *italic* and line breaks
+ * @property {string[]} question a question followed by its answers; empty if the slide has none
  * @property {string} notes only for the speaker
  * @property {number} size the size of its pictures, as a share of the largest size at which they fit
  * @property {PictureOfFile[]} pictures

@@ -96,6 +96,9 @@ class Wing:
         """
         return False
 
+    def polls(self, question: str) -> None:
+        """Ask phones the question of a slide: its first line asks, the others are the answers."""
+
     def begin(self, page: Page) -> None:
         """Prepare a page; called before anything is drawn and before the choices are known."""
 

@@ -12,6 +12,7 @@ from headlight.wings.room.rooms import (
     FORGOTTEN,
     FULL,
     NO_OPTION,
+    NO_QUESTION,
     NOT_IN_ROOM,
     NOTHING_ASKED,
     ROOMS,
@@ -71,7 +72,7 @@ def test_nobody_sees_guesses_before_they_are_closed_or_guesses_after(room):
     assert room.shown_to_phone(second)["right"] == (1,)
 
 
-def test_a_new_question_forgets_the_guesses_and_the_same_one_keeps_them(room):
+def test_another_question_has_no_guesses_and_the_same_one_keeps_them(room):
     phone = room.enter()
     room.guess(phone, 1, 2)
     room.pose(Question(*vars(WHICH).values()))
@@ -86,6 +87,23 @@ def test_a_new_question_forgets_the_guesses_and_the_same_one_keeps_them(room):
     room.guess(phone, 2, 0)
     room.pose(OTHER, again=True)
     assert room.shown_to_phone(phone)["guess"] is None
+    with pytest.raises(ValueError, match=CHANGED):
+        room.guess(phone, 2, 0)
+    room.pose(WHICH)
+    assert room.shown_to_phone(phone)["right"] == (2,)
+    assert room.shown_to_lecturer()["counts"] == [0, 0, 1]
+
+
+def test_a_room_keeps_the_guesses_on_so_many_questions(room, monkeypatch):
+    monkeypatch.setattr(rooms, "MOST_POLLS", 2)
+    phone = room.enter()
+    room.guess(phone, 1, 2)
+    room.pose(OTHER)
+    room.guess(phone, 2, 1)
+    room.pose(NO_QUESTION)
+    room.pose(WHICH)
+    assert room.shown_to_phone(phone)["guess"] is None
+    assert room.poll.number == 4
 
 
 def test_a_guess_comes_from_a_phone_in_the_room_and_names_an_option(room):

@@ -1,7 +1,10 @@
 """What the room is asked on pages and slides."""
 
+from dataclasses import replace
+
 import pytest
 
+from headlight.pages.shared.show.question import LONGEST, NEEDED
 from headlight.pages.shared.show.riddle import is_question
 from headlight.wings.room.rooms import Question, close_room, open_room
 from headlight.wings.room.wing import OWN, ROOM
@@ -67,6 +70,51 @@ def test_a_question_of_ones_own_is_asked_in_place_of_a_slides(room):
     app.session_state["talk"] = (Slide("heads", GUESSING, "One", pictures=("map", "effects")),)
     with_room(app, room, WHOSE)
     assert room.poll.question == WHOSE
+
+
+TYPED = "Whose dog?\n\n Anna's \n<b>Ben's"
+ASKED = Question("Whose dog?", ("Anna's", "<b>Ben's"), scene="slide 1")
+
+
+@pytest.mark.parametrize("slide", [Slide(), Slide("heads", GUESSING, pictures=("effects",))])
+def test_the_question_of_a_slide_is_asked_before_all_others(room, slide):
+    app = new_app(talk="1")
+    app.session_state["talk"] = (replace(slide, question=TYPED),)
+    with_room(app, room, WHOSE)
+    assert room.poll.question == ASKED
+
+
+def test_a_slide_that_is_shown_again_has_the_guesses_on_its_question(room):
+    app = new_app(talk="1")
+    app.session_state["talk"] = Slide(question=TYPED), Slide(title="Again", question=TYPED)
+    with_room(app, room)
+    phone = room.enter()
+    room.guess(phone, room.poll.number, 1)
+    for number, guess in ((2, None), (1, 1)):
+        app.session_state["turning"] = number
+        rerun(app)
+        assert room.poll.question.scene == f"slide {number}"
+        assert room.shown_to_phone(phone)["guess"] == guess
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Whose?",
+        "Whose?\nmine",
+        "Whose?\na\na",
+        "Whose?\na\nb\nc\nd\ne",
+        f"Whose?\na\n{'b' * (LONGEST + 1)}",
+    ],
+)
+def test_a_slide_says_what_its_question_lacks(room, question):
+    app = new_app(talk="1")
+    app.session_state["talk"] = (Slide(title="One", question=question),)
+    app.session_state[ROOM] = room
+    app.run()
+    assert not app.exception
+    assert [info.value for info in app.info] == [NEEDED]
+    assert room.poll.question.asks == ""
 
 
 def test_a_question_of_ones_own_stays_open_when_the_page_shows_its_answer(room):

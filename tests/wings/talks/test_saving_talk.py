@@ -24,7 +24,7 @@ from tests.pages.apps import address, button, go_to, new_app, open_page, open_wi
 
 TALK = shipped()
 MOST = 10_000_000  # bytes of the ready talk
-WORDS = Slide(title="<b>Title", words="Words", notes="Notes")
+WORDS = Slide(title="<b>Title", words="Words", notes="Notes", question="Why?\n\n<i>this \nthat")
 GRID = Slide("attention", {"sentence": "We sing.", "layer": "3", "head": "5"}, pictures=("grid",))
 DOTS = io.BytesIO()
 Image.new("RGB", (40, 20)).save(DOTS, "PNG")
@@ -117,6 +117,12 @@ def test_another_talk_is_not_what_was_saved():
     app.session_state["talk"] = (replace(WORDS, title="Another"),)
     app.run()
     assert len(app.get("download_button")) == 1
+
+
+def test_a_question_of_a_slide_is_in_the_file():
+    asking, other = slides_in(save(talk_page(WORDS, replace(GRID, question="Which?"))).file)
+    assert asking["question"] == ["Why?", "<i>this", "that"]
+    assert other["question"] == ["Which?"]
 
 
 def test_a_grid_has_the_head_of_its_scene_selected():

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.show.question import LONGEST_TEXT
 from headlight.wings.talks.slides import (
     FORMAT,
     LARGEST_FILE,
@@ -32,7 +33,10 @@ def file_of(*slides, **changes):
 def test_a_talk_written_is_the_talk_read():
     grid = Slide("attention", {"sentence": "We sing.", "head": "3"}, pictures=("grid",))
     odd = replace(grid, title="</script>\x00 # *é*", words="漢", size=0.5)
-    assert read_talk(write_talk([grid, odd]).encode()) == ((grid, odd), ())
+    asking = replace(grid, question="<b>Which?\n</script>\n*no*")
+    words = Slide(title="The end", question="Which?\r\none")  # is not finished
+    talk = grid, odd, asking, words
+    assert read_talk(write_talk(talk).encode()) == (talk, ())
 
 
 @pytest.mark.parametrize(
@@ -55,6 +59,9 @@ def test_a_talk_written_is_the_talk_read():
         (file_of(GOOD | {"title": "a" * (LONGEST_TITLE + 1)}), "Slide 1, title"),
         (file_of(GOOD | {"words": "a" * (LONGEST_WORDS + 1)}), "Slide 1, words"),
         (file_of(GOOD | {"words": "\ud800"}), "Slide 1, words"),
+        (file_of(GOOD | {"question": ["Which?", "one", "two"]}), "Slide 1, question"),
+        (file_of(GOOD | {"question": "a" * (LONGEST_TEXT + 1)}), "Slide 1, question"),
+        (file_of(GOOD, {"question": "\ud800"}), "Slide 2, question"),
         (file_of(GOOD | {"parameters": {"\ud800": "1"}}), "Slide 1, parameters"),
         (file_of(GOOD | {"parameters": {"layer": "\udfff"}}), "Slide 1, parameters"),
         (file_of(GOOD | {"parameters": {"layer": 2}}), "Slide 1, parameters"),
@@ -145,6 +152,7 @@ ENTRIES = st.fixed_dictionaries(
         "words": st.text() | JSON,
         "pictures": st.lists(st.sampled_from(["grid", "tree"]) | st.text(), max_size=3) | JSON,
         "qr_code": st.booleans() | JSON,
+        "question": st.text() | JSON,
         "size": st.floats() | JSON,
         "drawn": st.lists(st.sampled_from(["grid", "tree"]) | st.text(), max_size=3) | JSON,
     },

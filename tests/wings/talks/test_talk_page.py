@@ -9,6 +9,7 @@ import pytest
 
 from headlight.model.edits import Edits, write_edits
 from headlight.pages.parts.pages import PAGES
+from headlight.pages.shared.show.question import NEEDED
 from headlight.pages.shared.state.choices import GUESS
 from headlight.pages.shared.state.models import LIBRARY
 from headlight.wings.atlas.page.figures import TAB as ATLAS_TAB
@@ -436,6 +437,16 @@ def test_slides_of_words_alone_are_added_first_and_last():
     assert listed(app)["edited"] == 3
     assert not app.multiselect
     assert read_talk(write_talk(app.session_state["talk"]).encode())[1] == ()
+
+
+def test_a_question_is_typed_on_a_slide_and_says_what_it_lacks():
+    app = new_app()
+    app.session_state["talk"] = TALK[1:2]
+    go_to(app, "talk")
+    for question, warnings in (("Which?\none", [NEEDED]), ("Which?\none\ntwo", [])):
+        app.text_area(key="slide-0-question").set_value(question).run()
+        assert app.session_state["talk"][0].question == question
+        assert [warning.value for warning in app.warning] == warnings
 
 
 def test_what_is_typed_reaches_its_slide_though_that_was_moved_meanwhile():

@@ -6,13 +6,14 @@ import { begin, buttonOf, element } from "../../../viz/canvas.js";
  * @property {string} key of the lecturer
  * @property {string} address that a phone opens
  * @property {string} code
- * @property {string} asks the lecturer's own question; empty if the page asks it
+ * @property {string} asks the question, if nothing else on the screen shows it
  * @property {string[]} options
  * @property {number} number of the question
  * @property {number} side how many squares a row of the QR code has; the array has 1 for each dark square, else 0
  */
 
 const EVERY = 500; // milliseconds between two requests
+const FEW = 4; // so many bars have room, also those of options that nobody has guessed
 const LARGEST_SHARE = 100; // the length of the longest bar, in percent of the space for bars
 
 /**
@@ -71,10 +72,10 @@ export function draw(mount) {
   };
 }
 
-/** Return a bar for every option that was guessed or is right, or is the lecturer's own, the most frequent first. */
-function barsOf({ options, asks }, { counts, right }) {
+/** Return a bar for every option that was guessed or is right, or for all if they are few, the most frequent first. */
+function barsOf({ options }, { counts, right }) {
   const most = Math.max(1, ...counts);
-  const places = options.map((_, place) => place).filter((place) => asks || counts[place] || right.includes(place));
+  const places = options.map((_, place) => place).filter((place) => options.length <= FEW || counts[place] || right.includes(place));
   places.sort((one, other) => counts[other] - counts[one] || one - other);
   if (!places.length) return [element("p", "", "Nobody has guessed.")];
   return places.map((place) => {

@@ -53,7 +53,7 @@ export function draw(mount) {
 /** When the page closes, write the text that is being typed in a slide's box into the kept talk: a closing page can no longer send it. */
 function keepTyping(name) {
   const box = document.activeElement?.closest("[class*=st-key-slide-]");
-  const [, place, part] = /st-key-slide-(\d+)-(title|words|notes)/.exec(box?.className ?? "") ?? [];
+  const [, place, part] = /st-key-slide-(\d+)-(title|words|notes|question)/.exec(box?.className ?? "") ?? [];
   const talk = part && JSON.parse(read(name) || "{}");
   if (!talk?.slides?.[place]) return;
   talk.slides[place][part] = document.activeElement["value"];

@@ -10,6 +10,7 @@ import { pageOf, plainTitle, takesKey, turnButton, turning } from "../../../page
  * @property {string} title
  * @property {boolean} typed true if a person typed the title: only then asterisks in it are formatting
  * @property {string} words the slide's words, in which **bold**, *italic* and line breaks are formatting
+ * @property {string[]} question a question followed by its answers; empty if the slide has none
  * @property {number} number the number of the slide, from 1
  * @property {number} count the number of slides
  * @property {number} asked the number of the last request to turn that the app has carried out

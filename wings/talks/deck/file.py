@@ -64,7 +64,8 @@ class DrawnSlide:
 
     The `link` opens the slide's page with its choices in the running app; it may be empty. The
     `scene` holds the sentence, the head and the changes for the model inside a file. If a person
-    has `typed` the title, its marks **bold** and *italic* are formatting.
+    has `typed` the title, its marks **bold** and *italic* are formatting. The `question`, if any,
+    is followed by its answers.
     """
 
     title: str
@@ -77,6 +78,7 @@ class DrawnSlide:
     link: str = ""
     scene: Mapping[str, str] = field(default_factory=dict)
     typed: bool = True
+    question: Sequence[str] = ()
 
 
 @dataclass
@@ -164,6 +166,7 @@ def written(slide: DrawnSlide, data: Data) -> dict[str, object]:
         "title": writable(slide.title),
         "typed": slide.typed,
         "words": writable(slide.words),
+        "question": list(map(writable, slide.question)),
         "notes": writable(slide.notes),
         "size": min(slide.size, 1),
         "pictures": [

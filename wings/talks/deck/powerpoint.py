@@ -103,12 +103,12 @@ def write_alone(made: Slide, slide: DrawnSlide, marked: bool) -> bool:
     Box(150, 370, WIDTH - 300, 290).put(below)
     style = {"bold": True, "anchor": MSO_ANCHOR.BOTTOM, "marked": slide.typed}
     write(heading.text_frame, slide.title, title, **style)
-    write(below.text_frame, slide.words, words, anchor=MSO_ANCHOR.TOP, marked=marked)
+    write(below.text_frame, slide.words, words, marked=marked, question=slide.question)
     for frame in (heading.text_frame, below.text_frame):
         for paragraph in frame.paragraphs:
             paragraph.alignment = PP_ALIGN.CENTER
             paragraph.font.color.theme_color = MSO_THEME_COLOR.TEXT_1
-    if not slide.words:
+    if not text_of(slide.words, slide.question):
         below.element.getparent().remove(below.element)
     return True
 
@@ -117,7 +117,8 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     """Write a slide with its pictures and its footer; return whether it is complete."""
     codes = [drawn for drawn in slide.pictures[1:] if drawn.code]
     pictures = [drawn for drawn in slide.pictures if drawn not in codes]
-    title, words, room = places(slide.title, slide.words, bool(codes))
+    text = text_of(slide.words, slide.question)
+    title, words, room = places(slide.title, text, bool(codes))
     if slide.missing and slide.pictures:
         room = replace(room, height=room.height - NOTE)
     heading = placeholder(made, 0)
@@ -125,8 +126,8 @@ def write_with_pictures(made: Slide, slide: DrawnSlide) -> bool:
     style = {"bold": True, "anchor": MSO_ANCHOR.MIDDLE, "marked": slide.typed}
     write(heading.text_frame, slide.title, TITLE_SIZE, **style)
     heading.text_frame.paragraphs[0].alignment = PP_ALIGN.LEFT
-    if slide.words:
-        write(text_box(made, words), slide.words, WORDS_SIZE)
+    if text:
+        write(text_box(made, words), slide.words, WORDS_SIZE, question=slide.question)
     missing = [slide.missing] if slide.missing else []
     holders = [*shares(room, len(pictures)), Box(WIDTH - EDGE - CODE[0], 18, *CODE)]
     for drawn, holder in zip((*pictures, *codes), holders, strict=False):
@@ -154,6 +155,16 @@ def places(title: str, words: str, beside: bool = False) -> tuple[Box, Box, Box]
     text = Box(EDGE, top, width - 2 * EDGE, high)
     top += high + 8 if words else 0
     return heading, text, Box(24, top, width - 48, BOTTOM - top)
+
+
+def listed(question: Sequence[str]) -> list[str]:
+    """Return the lines of a question and of a list of its answers."""
+    return [*question[:1], *(f"• {answer}" for answer in question[1:])]
+
+
+def text_of(words: str, question: Sequence[str]) -> str:
+    """Return all that a slide says below its title."""
+    return "\n".join(filter(None, [words, *listed(question)]))
 
 
 def shares(room: Box, count: int) -> list[Box]:
@@ -198,19 +209,23 @@ def write(
     bold: bool = False,
     anchor: MSO_ANCHOR = MSO_ANCHOR.TOP,
     marked: bool = True,
+    question: Sequence[str] = (),
 ) -> None:
     """Write a text into a frame in letters of `size` pixels, or smaller if it does not fit.
 
-    If the text is `marked`, **bold** and *italic* in it become formatting.
+    If the text is `marked`, **bold** and *italic* in it become formatting. Below it is the
+    `question` with its answers, which are never marked.
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
     frame.margin_left = frame.margin_right = frame.margin_top = frame.margin_bottom = Emu(0)
-    for at, line in enumerate(cleaned(text).split("\n")):
+    lines = [(line, marked) for line in text.split("\n")] if text or not question else []
+    lines += [(line, False) for line in listed(question)]
+    for at, (line, is_marked) in enumerate(lines):
         paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
         paragraph.font.size = emu(size)
         paragraph.font.bold = bold or None
-        add_runs(paragraph, line, marked=marked)
+        add_runs(paragraph, cleaned(line), marked=is_marked)
 
 
 def add_runs(paragraph: _Paragraph, text: str, *, marked: bool, **fonts: bool) -> None:

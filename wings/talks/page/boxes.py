@@ -8,6 +8,7 @@ import streamlit as st
 
 from headlight.pages.shared.address import ON_THIS_MACHINE, is_of_this_machine, link_of
 from headlight.pages.shared.show.pictures import all_picked, show
+from headlight.pages.shared.show.question import LONGEST_TEXT, check_question, lines_of
 from headlight.pages.shared.state.choices import GUESS, GUESS_ROW, LIT
 from headlight.pages.shared.state.page import PAGES, Page
 from headlight.pages.streamlit_fixes.late_values import Widget, editor
@@ -25,6 +26,10 @@ from headlight.wings.talks.stage import THUMBNAILS, thumbnail_key
 from headlight.wings.talks.turning import turn_to
 
 WORDS_HELP = "Line breaks are kept. Write **bold** and *italic* between asterisks."
+QUESTION_HELP = (
+    "The first line asks, and two to four answers follow, one a line. They are listed on the "
+    "slide, and where a room is open, its phones are asked."
+)
 NOTES_HELP = "Only the speaker sees these, in a separate window."
 GUESS_HELP = (
     "The slide first asks what its head or its map shows. It draws the answer, and small maps of "
@@ -80,6 +85,13 @@ def boxes(index: int, slide: Slide) -> None:
     st.caption(WORDS_HELP.replace("*", r"\*"))
     if slide.page:
         pictures(index, slide, box)
+    asks = {"max_chars": LONGEST_TEXT, "height": 160, "help": QUESTION_HELP}
+    box(st.text_area, "Question and answers", "question", **asks)
+    if lines := lines_of(slide.question):
+        try:
+            check_question(lines[0], lines[1:])
+        except ValueError as error:
+            st.warning(str(error))
     notes = {"max_chars": LONGEST_NOTES, "height": 110, "help": NOTES_HELP}
     box(st.text_area, "Speaker notes", "notes", **notes)
 

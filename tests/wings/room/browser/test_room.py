@@ -27,6 +27,8 @@ TALK = (
     Slide("attention", SCENE, "A head", pictures=("heatmap",)),
     Slide("heads", {"guess": "on"}, "All heads", pictures=("effects", "map")),
     Slide(title="The end"),
+    Slide(title="<i>Why?", question="Is $x$ *it*?\n<b>yes\nno\nboth"),
+    Slide("attention", SCENE, "Both", pictures=("heatmap",), question="Dog or meat?\ndog\nmeat"),
 )
 TABLES = [("Encoder", 5), ("Decoder, masked", 3), ("Cross-attention", 3)]
 
@@ -133,6 +135,44 @@ def test_a_slide_counts_guesses_shows_them_and_then_the_answer(
     page.keyboard.press("ArrowRight")
     see_title(page, "The end")
     expect(late.locator("h1")).to_have_text("Wait for the next question.")
+    assert page.errors == []
+
+
+def test_a_room_is_asked_the_question_of_a_slide_and_its_guesses_stay(page, server, phones):
+    with_talk(page, server, TALK[2:], "")
+    page.get_by_role("link", name="Talk").click()
+    expect(page.locator(".slide-list .title")).to_have_count(3)  # the kept talk has come
+    code = open_room(page)
+    close_dialog(page)
+    page.get_by_role("button", name="Present").first.click()
+    see_title(page, "The end")
+    phone = phones(f"{server}/room/{code}")
+    expect(phone.locator("h1")).to_have_text("Wait for the next question.")
+    page.keyboard.press("ArrowRight")
+    see_title(page, "<i>Why?")
+    listed = page.locator(".slide .question")
+    expect(listed.locator("p")).to_have_text("Is $x$ *it*?")
+    expect(listed.locator("li")).to_have_text(["<b>yes", "no", "both"])
+    expect(phone.locator("h1")).to_have_text("Is $x$ *it*?")
+    options(phone).first.click()
+    count = page.locator(".room .count")
+    expect(count).to_have_text("1 of 1 phone has guessed")
+    expect_fitted(page, [])
+    page.keyboard.press("ArrowRight")
+    see_title(page, "Both")
+    expect(phone.locator("h1")).to_have_text("Dog or meat?")
+    expect(count).to_have_text("0 of 1 phone has guessed")
+    expect(page.locator(".room")).to_have_count(1)
+    page.keyboard.press("a")
+    expect_fitted(page, ["heatmap"])
+    expect(options(phone).first).to_be_enabled()  # the answer is to the question of Guess first
+    page.keyboard.press("ArrowLeft")
+    see_title(page, "<i>Why?")
+    expect(options(phone).first).to_have_attribute("aria-pressed", "true")
+    expect(count).to_have_text("1 of 1 phone has guessed")
+    page.keyboard.press("g")
+    expect(page.locator(".room .guessed")).to_have_text(["<b>yes1", "no0", "both0"])
+    expect_fitted(page, [])
     assert page.errors == []
 
 

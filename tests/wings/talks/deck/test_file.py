@@ -85,9 +85,8 @@ def test_the_header_is_what_the_script_documents():
 
 
 def test_hostile_words_are_data():
-    slide = DrawnSlide(
-        HOSTILE, HOSTILE, HOSTILE, pictures=[Drawn(HOSTILE, STRIP)], footer=HOSTILE, missing=HOSTILE
-    )
+    more = {"footer": HOSTILE, "missing": HOSTILE, "question": [HOSTILE, HOSTILE]}
+    slide = DrawnSlide(HOSTILE, HOSTILE, HOSTILE, pictures=[Drawn(HOSTILE, STRIP)], **more)
     talk = write_talk([Slide(title=HOSTILE[:80], words=HOSTILE)])
     page = Document(file_of([slide], talk)[0].decode())
     tags = [tag for tag, _ in page.elements]
@@ -97,6 +96,7 @@ def test_hostile_words_are_data():
     assert links == [{"rel": "icon", "href": "data:,"}]  # no other is asked for
     (match,) = header_of(page)["slides"]
     assert {match[name] for name in ("title", "words", "notes", "footer", "missing")} == {HOSTILE}
+    assert match["question"] == [HOSTILE, HOSTILE]
 
 
 def test_the_policy_lets_the_one_script_and_the_one_style_run_and_nothing_load():

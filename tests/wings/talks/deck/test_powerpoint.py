@@ -73,6 +73,15 @@ def test_marks_are_read_in_a_title_that_was_typed_and_in_no_other():
     assert shown == ["“*” or it", title] * 2
 
 
+def test_a_question_of_a_slide_is_listed_below_its_words_as_it_was_typed():
+    asks = ("Is *this* it?", HOSTILE, "**no**")
+    lines = f"Is *this* it?\n• {CLEAN}\n• **no**"
+    slides = [replace(SLIDE, question=asks), replace(SLIDE, words="", question=asks)]
+    slides += [replace(slide, pictures=()) for slide in slides]
+    below = [texts(slide)[1] for slide in read(slides)[0].slides]
+    assert below == [f"Two bold\nlines\n{lines}", lines] * 2
+
+
 def test_a_question_and_its_options_come_on_a_slide_before_the_answer():
     asks = part.question("Which **one**?", [("**dog**", "2: dog"), ("it", "7: it")])
     asked = replace(MAP, question=(asks, ["It is dog."]))
