@@ -14,7 +14,7 @@ from headlight.model.transformer.trace import Site
 from headlight.model.translator import load
 from headlight.pages.shared.runs import run
 from headlight.pages.shared.runs.shelf import shelf
-from headlight.pages.shared.show import answers
+from headlight.pages.shared.show import answers, likeliest
 from headlight.pages.shared.state.choices import MODEL
 from headlight.pages.shared.state.models import EXAMPLES, LIBRARY
 from headlight.viz.tokens import WRITES
@@ -30,12 +30,13 @@ EDITS = Edits(gates={("encoder", 0, 1): 0.0})
 @pytest.fixture
 def drawn(monkeypatch):
     """The bars of probabilities that are drawn: of each run by its label, and their tokens."""
-    match, chart = [], answers.probability_bars
-    monkeypatch.setattr(
-        answers,
-        "probability_bars",
-        lambda *parts, **more: match.append(parts) or chart(*parts, **more),
-    )
+    match, chart = [], likeliest.probability_bars
+    for module in (answers, likeliest):
+        monkeypatch.setattr(
+            module,
+            "probability_bars",
+            lambda *parts, **more: match.append(parts) or chart(*parts, **more),
+        )
     return match
 
 
