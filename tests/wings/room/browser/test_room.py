@@ -85,6 +85,7 @@ def test_a_slide_counts_guesses_shows_them_and_then_the_answer(
     options(first).nth(1).click()
     options(second).nth(1).click()
     options(second).nth(2).click()
+    expect(options(second).nth(2)).to_have_attribute("aria-pressed", "true")
     expect(count).to_have_text("2 of 3 phones have guessed")
     first.reload()
     expect(options(first).nth(1)).to_have_attribute("aria-pressed", "true")
