@@ -186,14 +186,16 @@ def test_a_click_on_a_head_that_wrote_the_key_goes_to_it_and_back(page, server, 
     expect(back).to_have_count(0)
 
 
+FORMULAS = "[...document.querySelectorAll('.katex-display')]"
+
+
 def test_a_phone_shows_formulas_whole(page, server):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{server}/inside")
     page.get_by_text("9. Into the residual stream").wait_for()
     formulas = page.locator(".katex-display")
     expect(formulas).to_have_count(9)
-    widths = [formula.evaluate("node => node.scrollWidth") for formula in formulas.all()]
-    assert max(widths) <= 390
+    page.wait_for_function(f"{FORMULAS}.every((each) => each.scrollWidth <= 390)")
     page.goto(f"{server}/?kind=decoder")
-    formula = page.locator(".katex-display")
-    assert formula.evaluate("node => node.scrollWidth - node.clientWidth") == 0
+    expect(formulas).to_have_count(1)
+    page.wait_for_function(f"{FORMULAS}.every((each) => each.scrollWidth === each.clientWidth)")

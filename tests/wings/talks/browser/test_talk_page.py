@@ -379,7 +379,7 @@ def test_a_message_covers_nothing_and_moves_no_button(page, server, width, heigh
     before = box_at_rest(tour) if width > 640 else None
     page.get_by_role("button", name="Remove all slides").click()
     page.get_by_text(REMOVED_ALL).hover()  # so that it stays
-    assert page.evaluate(COVERED) == [True] * 3
+    page.wait_for_function(f"({COVERED})().every(Boolean)")
     assert before is None or tour.bounding_box() == before
 
 
