@@ -83,20 +83,20 @@ def update_scene(page: Page) -> None:
     if asks_first(before):
         kept = {key: before.parameters.get(key) for key in (GUESS.key, GUESS_ROW.key)}
         parameters = {key: text for key, text in kept.items() if text} | parameters
-    anew = before.pictures == st.session_state.get(FIRST)
-    pictures = first_pictures(page) if anew else before.pictures
+    has_first = before.pictures == st.session_state.get(FIRST)
+    pictures = first_pictures(page) if has_first else before.pictures
     scene = replace(before, parameters=parameters, pictures=pictures, drawn=())
     put_at(index, scene)
-    st.session_state.added = scene.name, UPDATED, anew
+    st.session_state.added = scene.name, UPDATED, has_first
 
 
 def finish(page: Page) -> None:
     """Give an added or updated slide the pictures that its page has drawn, and rerun the page.
 
-    If no person has chosen its pictures (`anew`), the slide gets the first pictures of the page.
+    If its pictures are still the first of the page (`has_first`), it gets the first ones again.
     Otherwise, it gets them only in place of pictures that the page no longer draws.
     """
-    name, words, anew = st.session_state.pop("added", (None, "", False))
+    name, words, has_first = st.session_state.pop("added", (None, "", False))
     pictures_drawn = _drawn_of(page, drawn())
     if (index := index_of(name)) is None:
         at = opened()
@@ -112,7 +112,7 @@ def finish(page: Page) -> None:
         st.session_state.told = NOTHING_DRAWN
     if pictures_drawn and PAGES[scene.page] is page:
         st.session_state[FIRST] = first = _first_of(page, pictures_drawn)
-        kept = tuple(key for key in scene.pictures if key in pictures_drawn and not anew)
+        kept = tuple(key for key in scene.pictures if key in pictures_drawn and not has_first)
         are_all = kept and kept == scene.pictures
         pictures = kept if are_all else tuple(dict.fromkeys(first + kept))
         if asks_first(scene) and any(key in page.riddles for key in pictures):

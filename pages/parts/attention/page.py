@@ -23,7 +23,7 @@ from headlight.pages.parts.attention.view import (
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask, show_translation, tokens_read
 from headlight.pages.shared.runs.arrays import heads_meant
-from headlight.pages.shared.runs.run import ModelRun, written
+from headlight.pages.shared.runs.run import ModelRun, with_own_text, written
 from headlight.pages.shared.show import overview
 from headlight.pages.shared.show.answers import compare_choices
 from headlight.pages.shared.show.captions import site_words
@@ -220,12 +220,9 @@ def tokens_and_choices(run: ModelRun, of: About) -> None:
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
     """Return the run with the chosen text of the decoder, or that of the changed model."""
-    reads_beside = "cross" in run.reader.shape.kinds
-    if reads_beside and models.named(run.model).is_library:
+    if "cross" in run.reader.shape.kinds and models.named(run.model).is_library:
         run = replace(run, target=values[READS.key])
-    writes_beside = reads_beside and not run.target
-    is_written = writes_beside and run.edits != Edits()
-    return replace(run, target=written(run).text) if is_written else run
+    return with_own_text(run)
 
 
 def attention() -> None:

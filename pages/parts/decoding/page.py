@@ -8,7 +8,6 @@ import streamlit as st
 
 from headlight.model.decoding.steps import Decoding
 from headlight.model.decoding.strategies import Strategy
-from headlight.model.edits import Edits
 from headlight.model.questions import Question
 from headlight.pages.parts.decoding.cache import (
     BUDGET,
@@ -33,7 +32,7 @@ from headlight.pages.parts.decoding.shifted_right import shifted_right
 from headlight.pages.shared.address import section
 from headlight.pages.shared.controls.sentence import ask
 from headlight.pages.shared.runs.arrays import as_array
-from headlight.pages.shared.runs.run import ModelRun, reading_its_own, written
+from headlight.pages.shared.runs.run import ModelRun, reading_its_own, with_own_text, written
 from headlight.pages.shared.show.captions import GLOSSARY, caption
 from headlight.pages.shared.show.comparison import show_writing
 from headlight.pages.shared.show.doubt import warn
@@ -180,9 +179,7 @@ def decoding_page() -> None:
 
 def with_strategy(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
     """Return the run with the chosen strategy, in which a changed model reads its own text."""
-    run = replace(run, strategy=strategy_of(values))
-    writes_beside = "cross" in run.reader.shape.kinds and run.edits != Edits()
-    return replace(run, target=written(run).text) if writes_beside else run
+    return with_own_text(replace(run, strategy=strategy_of(values)))
 
 
 PAGE = Page(

@@ -220,6 +220,12 @@ def written(run: ModelRun) -> Writing:
     return decoded(replace(run, target="") if run.target else run).writing
 
 
+def with_own_text(run: ModelRun) -> ModelRun:
+    """Return a run with edits and no target as one in which the decoder reads what it writes."""
+    reads_own = "cross" in run.reader.shape.kinds and run.edits != Edits() and not run.target
+    return replace(run, target=written(run).text) if reads_own else run
+
+
 def is_written(run: ModelRun) -> bool:
     """Return whether the text that a model writes for this run is already stored."""
     return decoded.kept(replace(run, target="")) is not None

@@ -148,7 +148,7 @@ def test_a_weight_of_a_decoding_is_that_of_its_step(taken):
 
 
 def test_a_weight_of_a_large_run_is_no_byte(taken, monkeypatch):
-    """Of a large run the weights of most layers are kept as bytes, from 0 to 255."""
+    """A large run keeps the weights of most layers as bytes, from 0 to 255."""
     exact = taken("weight", query="it", key="hungry")
     monkeypatch.setattr(runs, "IN_FULL", 1)
     large = SCENE | {"sentence": SENTENCE + " "}
