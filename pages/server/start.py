@@ -30,6 +30,7 @@ from headlight.pages.server.open_paths import answers_open_paths
 from headlight.pages.shared.runs import limits
 from headlight.pages.streamlit_fixes.fixed_sections import name_sections_without_place
 from headlight.pages.streamlit_fixes.late_values import pass_over_late_values
+from headlight.pages.streamlit_fixes.left_sections import ignore_left_sections
 from headlight.pages.streamlit_fixes.no_external_address import ask_no_other_host
 from headlight.pages.streamlit_fixes.one_script_loop import share_script_loop
 from headlight.pages.streamlit_fixes.one_value import look_up_one_value
@@ -84,6 +85,7 @@ async def prepared(_app: App) -> AsyncIterator[None]:
     Thread(target=load_pages, daemon=True).start()
     ask_no_other_host()
     run_callbacks_whole()
+    ignore_left_sections()
     pass_over_late_values()
     name_sections_without_place()
     share_lock()
