@@ -18,19 +18,28 @@ let isSent = true; // true if the app has begun a run since the visitor last cha
 
 /** Keep `isSent` up to date: watch changes of boxes, and runs of the app. */
 export function watchBoxes() {
-  addEventListener("change", ({ target }) => target.matches("input, textarea") && (isSent = false), true);
+  const boxes = "input:not([role=combobox]), textarea";
+  addEventListener("change", ({ target }) => target.matches(boxes) && (isSent = false), true);
   whenStateChanges(() => (isSent ||= isRunning()));
 }
 
+/** Return whether a text that was just typed may still be on its way to the app. */
+export const isOnTheWay = () => !isSent;
+
+/** Wait until the app has begun to use a text that was just typed, but no longer than PATIENCE. */
+export const begun = () => until(() => isSent);
+
 /** Wait until a text that was just typed is in the page's address, but no longer than PATIENCE. */
-export function settled() {
+export const settled = () => until(() => isSent && !isRunning());
+
+function until(holds) {
   return new Promise((done) => {
     const end = () => {
       stop();
       isSent = true;
       done();
     };
-    const look = () => isSent && !isRunning() && end();
+    const look = () => holds() && end();
     const stop = whenStateChanges(look);
     look();
     setTimeout(end, PATIENCE);

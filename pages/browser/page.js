@@ -5,10 +5,9 @@ import { closesSidebar, main, mostCharacters, pageLink, sidebarLink } from "../s
 import { keepSteps } from "../streamlit_fixes/history_steps.js";
 import { followTranslation } from "./browser_translation.js";
 import { mendBlank, tellOfLoss } from "./connection.js";
-import { watchBoxes } from "./link.js";
+import { begun, isOnTheWay, watchBoxes } from "./link.js";
 import { turnFullScreen } from "./turning.js";
 
-const SENT = 100; // milliseconds after leaving a box until its text is sent
 const SIDEBAR_OVER = 768; // the widest window, in pixels, in which the sidebar covers the page
 
 /** Watch the connection, the address, the boxes and the sidebar; called once for each page load. */
@@ -40,17 +39,16 @@ function beginAtTop() {
 
 /** Delay a click on a link until a typed text is sent: a text sent later would bring the old page back. */
 function sendTextsFirst() {
-  let left = -Infinity; // the time at which the visitor last left a box
-  addEventListener("focusout", ({ target }) => target.matches("input, textarea") && (left = performance.now()), true);
   addEventListener(
     "click",
-    (event) => {
+    async (event) => {
       const link = event.isTrusted && pageLink(event.target);
       const opensElsewhere = event.ctrlKey || event.metaKey || event.shiftKey;
-      if (!link || opensElsewhere || performance.now() - left > SENT) return;
+      if (!link || opensElsewhere || !isOnTheWay()) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      setTimeout(() => link.click(), SENT);
+      await begun();
+      link.click();
     },
     true,
   );

@@ -39,7 +39,8 @@ def shown(monkeypatch):
 
 @pytest.fixture
 def fixed(monkeypatch):
-    monkeypatch.setattr(ScriptRunner, "_run_script", ScriptRunner._run_script)  # put back at the end
+    method = ScriptRunner._run_script
+    monkeypatch.setattr(ScriptRunner, "_run_script", method)  # put back at the end
     ignore_left_sections()
 
 
