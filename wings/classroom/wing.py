@@ -191,7 +191,8 @@ class Classroom(Wing):
         if is_given():
             st.caption("This link is for a class: it shows only what the class needs now.")
         if controls := lesson().controls:
-            show(locks(controls, buttons=lesson().allows(BUTTONS)), "locks")
+            always = [key for wing in WINGS for key in wing.always_open]
+            show(locks([*controls, *always], buttons=lesson().allows(BUTTONS)), "locks")
 
 
 WING = Classroom()

@@ -21,6 +21,7 @@ from headlight.wings.exercises.worksheet import from_link
 
 __all__ = ["WING"]
 
+BOX = "exercise"  # the key of the container with the task
 DONE = "Done."
 JUST_SOLVED = "Exercise {number}: done."
 DONE_BEFORE = "Done before."
@@ -36,7 +37,7 @@ def draw_task(page: Page) -> None:
     if current.is_just_solved:  # said where a phone that is scrolled down shows it, too
         current.is_just_solved = False
         st.toast(JUST_SOLVED.format(number=current.number + 1))
-    with st.container(key="exercise", border=True, gap="xsmall"):
+    with st.container(key=BOX, border=True, gap="xsmall"):
         task, count = current.task, len(current.worksheet.tasks)
         done = f", {len(current.answers)} solved" if current.answers else ""
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -102,6 +103,7 @@ class Exercises(Wing):
     """Puts a task above the page."""
 
     parameter = "exercises"
+    always_open = (BOX,)
 
     def restore(self, text: str) -> None:
         """Open the worksheet of an address; raises ValueError if there is none."""

@@ -51,6 +51,8 @@ class Wing:
 
     parameter = ""  # the name of the address parameter with the text of `kept`, if any
 
+    # Keys of containers above the page whose controls answer in every lesson of a class.
+    always_open: Sequence[str] = ()
     examples: Sequence[str] = ()  # example texts for models that only this wing makes
     # Returns a model to be stored in the file of a talk, so that its slides can read any sentence.
     talk_model: Callable[[], TalkModel] | None = None

@@ -107,3 +107,17 @@ def test_a_training_solves_a_task_while_it_runs(page, server):
     expect(task(page)).to_contain_text("The score of your training of “reverse”: ")
     page.get_by_role("button", name="Stop", exact=True).click()
     assert page.errors == []
+
+
+@pytest.mark.matrix
+def test_a_lesson_that_closes_the_buttons_leaves_those_of_the_task_open(page, server):
+    page.goto(f"{server}/?exercises=first_steps.1&workshop=:sentence")
+    see(page, 1, "wanted: at least 5")
+    expect(page.locator(".stSelectbox[inert]").first).to_be_attached()
+    page.get_by_role("button", name="Hint").click()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Next").click()
+    see(page, 2, "The text that the model writes")
+    page.get_by_role("button", name="Back").click()
+    see(page, 1, "wanted: at least 5")
