@@ -1,11 +1,13 @@
 """The dialog of exercises: opening a worksheet, making one, handing in, and what was handed in."""
 
 import re
+from collections.abc import Callable
 
 import streamlit as st
 
 from headlight.model.insight.roles import ROLES
 from headlight.pages.shared.state.page import PAGES, Page
+from headlight.pages.shared.state.wings import TOOLS, allows
 from headlight.wings.exercises.goals import (
     COMPARED,
     MEASURES,
@@ -30,6 +32,8 @@ from headlight.wings.exercises.worksheet import (
 )
 
 DRAFT, GOALS, BEGINS = "exercises_draft", "exercises_goals", "exercises_begin"
+WRITTEN = "exercises_written"  # the texts in the boxes, by key
+TITLE, INSTRUCTION, HINT = "Title", "Instruction", "Hint, or nothing"  # the labels of boxes
 CHECKED = "exercises_checked"  # what was said of the text that was handed in
 INTRO = "A task above the page, which the app measures on what the page shows."
 PROVES = (
@@ -45,16 +49,23 @@ MAKE = (
 @st.dialog("Exercises", width="large", on_dismiss="rerun")
 def ask(page: Page) -> None:
     """Draw what can be done with worksheets."""
+    if not allows(TOOLS):  # for a class
+        do_tasks()
+        return
     do, make, check_in = st.tabs(["Do", "Make", "Check"])
     with do:
-        st.caption(INTRO)
-        if current := progress():
-            list_tasks(current)
-        choose_worksheet()
+        do_tasks()
     with make:
         make_task(page)
     with check_in:
         check_handed_in()
+
+
+def do_tasks() -> None:
+    st.caption(INTRO)
+    if current := progress():
+        list_tasks(current)
+    choose_worksheet()
 
 
 def list_tasks(current: Progress) -> None:
@@ -128,11 +139,9 @@ def make_task(page: Page) -> None:
         st.caption(f"The task begins on {PAGES[begins[0]].title}." if begins else "Not chosen yet.")
     words, measuring = st.columns(2)
     with words:
-        title = st.text_input("Title", max_chars=LONGEST_TITLE, key="made-title").strip()
-        instruction = st.text_area(
-            "Instruction", max_chars=LONGEST_TEXT, key="made-instruction"
-        ).strip()
-        hint = st.text_input("Hint, or nothing", max_chars=LONGEST_TEXT, key="made-hint").strip()
+        title = write_in(st.text_input, TITLE, LONGEST_TITLE)
+        instruction = write_in(st.text_area, INSTRUCTION, LONGEST_TEXT)
+        hint = write_in(st.text_input, HINT, LONGEST_TEXT)
     with measuring:
         goal = make_goal(page)
     needs = [need for need in MEASURES[goal.measure].needs if need not in goal.of]
@@ -156,6 +165,15 @@ def make_task(page: Page) -> None:
         st.button("Go on with the open worksheet", on_click=draft.extend, args=[tasks])
 
 
+def write_in(box: Callable[..., str], label: str, longest: int, begins: str = "") -> str:
+    """Draw a box that keeps its text while the dialog is closed; return the text."""
+    key = f"made {label}"
+    written: dict[str, str] = st.session_state.setdefault(WRITTEN, {})
+    st.session_state.setdefault(key, written.get(key, begins))
+    written[key] = box(label, max_chars=longest, key=key)
+    return written[key].strip()
+
+
 def begin_here(page: str, choices: dict[str, str]) -> None:
     """Keep the scene in which a task begins; a callback."""
     st.session_state[BEGINS] = page, choices
@@ -167,15 +185,15 @@ def add_task(
     """Add a task to the worksheet that is being made, and empty the form; a callback."""
     st.session_state[DRAFT].append(Task(title, instruction, *begins, tuple(goals), hint))
     st.session_state[GOALS] = []
-    for key in ("made-title", "made-instruction", "made-hint"):
-        st.session_state[key] = ""
+    for label in (TITLE, INSTRUCTION, HINT):
+        st.session_state[f"made {label}"] = ""
 
 
 def show_draft(draft: list[Task]) -> None:
     """Draw the worksheet that is being made, and what can be done with it."""
     st.text("\n".join(f"{number}. {task.title}" for number, task in enumerate(draft, 1)))
-    named = st.text_input("Title of the worksheet", "A worksheet", max_chars=LONGEST_TITLE)
-    worksheet = Worksheet(named.strip() or "A worksheet", tuple(draft))
+    named = write_in(st.text_input, "Title of the worksheet", LONGEST_TITLE, "A worksheet")
+    worksheet = Worksheet(named or "A worksheet", tuple(draft))
     with st.container(horizontal=True):
         st.download_button(
             "Save the worksheet", write(worksheet), "worksheet.json", on_click="ignore"

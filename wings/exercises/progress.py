@@ -74,6 +74,7 @@ class Progress:
         """Take up the answers and tries that the tab has kept, if they are of this worksheet."""
         try:
             digest, answers, tries = json.loads(kept)
+            check_characters(json.dumps(answers, ensure_ascii=False))
             read = {int(number): dict(choices) for number, choices in answers.items()}
             tried = {int(number): int(count) for number, count in tries.items()}
         except (ValueError, TypeError, AttributeError, RecursionError, OverflowError):

@@ -122,6 +122,13 @@ def test_a_task_on_a_page_that_the_lesson_closes_says_so():
     assert not app.exception
 
 
+@pytest.mark.parametrize(("lesson", "tabs"), [("", ["Do", "Make", "Check"]), ("attention", [])])
+def test_a_class_sees_only_what_it_can_do(lesson, tabs):
+    app = ask(open_page("attention", exercises="first_steps.1", workshop=lesson))
+    assert [tab.label for tab in app.tabs if tab.label in ("Do", "Make", "Check")] == tabs
+    assert button(app, "Close the worksheet")
+
+
 def test_a_task_is_made_in_steps_and_says_what_it_lacks():
     app = ask(open_page("attention", kind="encoder", layer="1", head="1"))
     lacking = "Still missing: “Begin here”, a title, an instruction, the query, the key."
@@ -138,8 +145,12 @@ def test_a_task_is_made_in_steps_and_says_what_it_lacks():
     button(app, "Set another goal too").click()
     (measured,) = (box for box in app.selectbox if box.label == "Measured")
     measured.set_value("role")
-    for label in ("Title", "Instruction"):
-        field(app, label).set_value(typed[label])
+    ask(app)
+    go_to(app, "attention")
+    go_to(app, "heads")
+    ask(app)  # the text in the boxes outlasts the dialog
+    (measured,) = (box for box in app.selectbox if box.label == "Measured")
+    measured.set_value("role")
     ask(app)
     (role,) = (box for box in app.selectbox if box.label == "Role")
     assert "previous" in role.options

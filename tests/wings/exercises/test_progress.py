@@ -158,6 +158,8 @@ def test_a_tab_gives_back_what_it_has_kept(progress):
     other = Progress(Worksheet("Another", SHEET.tasks[:1]), "")
     other.take_up(kept)
     assert other.answers == {}
-    for nonsense in ("", "1", "[1, 2]", "[" * 5_000, json.dumps([SHEET.digest, {"99": {}}, {}])):
+    unknown, surrogate = {"99": {}}, {"1": {"sentence": "\ud800"}}
+    forged = [json.dumps([SHEET.digest, answers, {}]) for answers in (unknown, surrogate)]
+    for nonsense in ("", "1", "[1, 2]", "[" * 5_000, *forged):
         again.take_up(nonsense)
     assert again.answers == progress.answers
