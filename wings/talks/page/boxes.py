@@ -40,8 +40,8 @@ NOTHING_TO_GUESS = "“Guess first” needs one of these pictures on the slide: 
 LEFT_OUT = "Left out: it may tell the answer"
 QR_HELP = "A phone that scans the code opens the slide's scene in this app."
 NOT_DRAWN = (
-    "With these choices, the scene's page does not draw: {pictures}. Remove what is missing from "
-    "the slide, or open the scene, change its choices and press **Update slide**."
+    "The scene's page does not draw {pictures} with these choices. Remove such pictures, or "
+    "open the scene, change its choices and press **Update slide**."
 )
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
 BACK, UNDONE = "Slide {number} is back.", "Slide {number} is as it was before."
