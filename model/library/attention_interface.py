@@ -23,8 +23,8 @@ from headlight.model.transformer.masks import look_ahead_mask, softmax_of_visibl
 from headlight.model.transformer.trace import AttentionRecord, Run, Site
 
 MORE_KEYS = (
-    "This model looks at more keys than there are tokens in this text, which cannot be shown. Try "
-    "a shorter text, or choose another model."
+    "This model looks at keys that belong to no token of this text and cannot be shown. Try a "
+    "shorter text, or choose another model."
 )
 NAME = "headlight"  # the library treats names with "sdpa", "flex" or "flash" in a special way
 

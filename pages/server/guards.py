@@ -25,7 +25,7 @@ from headlight.pages.streamlit_fixes.paths import CORE, HEALTH, READY, path_of
 EMBED = "HEADLIGHT_EMBED"  # the origins that may show the app in a frame
 ORIGIN = re.compile(r"https?://(\*\.)?[\w-]+(\.[\w-]+)*(:(\d+|\*))?")
 OTHER_NAME = (
-    "Headlight does not answer to this name. The person who runs it can allow the name, with "
+    "Headlight does not answer to this host name. Its operator can allow the name, with "
     "--server.allowedHosts or STREAMLIT_SERVER_ALLOWED_HOSTS."
 )
 OTHER_PAGE = "Headlight answers only its own pages, not those of another host."
@@ -33,7 +33,7 @@ UPLOADS = f"{CORE}upload_file/"
 # The most bytes that one visitor, and all visitors, may upload, as multiples of the largest file.
 OF_ONE, OF_ALL = 4, 16
 pages_loaded = Event()  # set once the code of the pages is loaded
-TOO_MUCH = "Too much was uploaded. A visitor's uploads are removed when their tab is closed."
+TOO_MUCH = "Too much was uploaded. Close this tab to remove its uploads, and try again later."
 
 
 def is_behind_proxy() -> bool:

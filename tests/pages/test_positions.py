@@ -415,7 +415,7 @@ def shown_head(app):
 
 
 def said_of_head(app):
-    return next(text.value for text in app.text if "goes to other tokens" in text.value)
+    return next(text.value for text in app.text if "moves to other tokens" in text.value)
 
 
 def test_a_visit_without_a_head_opens_on_the_one_that_changes_most(shipped):
@@ -449,10 +449,10 @@ def test_where_nothing_moves_nothing_is_said_of_a_head(transformers_folders):
     for mode in ("trained", "shifted"):  # a shift changes nothing but the rounding
         app, _ = own(transformers_folders, "Llama", "sentence", positions_only=mode)
         assert heatmaps(app)
-        assert not any("goes to other tokens" in text.value for text in app.text)
+        assert not any("moves to other tokens" in text.value for text in app.text)
 
 
 def test_of_a_mean_of_heads_nothing_is_said():
     app = open_page("positions", kind="cross", layer="1", head="mean")
     assert not app.exception
-    assert not any("goes to other tokens" in text.value for text in app.text)
+    assert not any("moves to other tokens" in text.value for text in app.text)

@@ -65,7 +65,7 @@ def test_one_row_is_drawn_with_its_numbers():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: head_grid(WEIGHTS, image=DOTS), "drawn with its patches"),
+        (lambda: head_grid(WEIGHTS, image=DOTS), "Give both image"),
         (lambda: head_grid(WEIGHTS, image=DOTS, patches=(4, 3)), "7 keys, but patches=.* are 12"),
         (lambda: head_grid(WEIGHTS, image=DOTS, patches=(2, 3), query=7), "no query 7"),
         (lambda: image_weights(WEIGHTS[0, 0], DOTS, (2, 3)), "one query's weights"),

@@ -62,7 +62,7 @@ def head_grid(
     """
     layers = layer_weights(weights)
     if (image is None) != (patches is None):
-        raise ValueError("An image is drawn with its patches: image=..., patches=(rows, columns).")
+        raise ValueError("Give both image=... and patches=(rows, columns), or neither.")
     if patches is not None:
         layers = [on_patches(layer, patches, query) for layer in layers]
         query_tokens = [f"row {row + 1}" for row in range(patches[0])]

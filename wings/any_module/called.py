@@ -50,9 +50,9 @@ class Called:
             sizes = " and ".join(str(tuple(part.shape)) for part in texts)
             raise ValueError(
                 f"{type(self.model).__name__} cannot read ids of the shape {sizes}: "
-                f"{first_line(error)} If its inputs have another form, open it with call=, a "
-                "function that takes the model and ids (B, T), of a source and a target if it has "
-                "both, and returns logits (B, T, V); if the text is too long, with max_tokens=."
+                f"{first_line(error)} If it takes other inputs, open it with call=: a function of "
+                "the model and ids (B, T), of the source and the target if there are both, that "
+                "returns logits (B, T, V). If the text is too long, give max_tokens=."
             ) from error
 
     @property

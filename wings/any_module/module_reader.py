@@ -36,7 +36,7 @@ MISSING: Mapping[Ability, str] = {
     "compare words": OTHER_WORDS,
 }
 NO_HEAD = "This model returns no logits for every token that it reads, so it does not write."
-NO_DECODER = "This model reads a text and does not write one: all tokens see those after them."
+NO_DECODER = "This model reads a text and does not write one: every token sees the later ones too."
 NO_START = (
     "The token that a target begins with is not known: open the model with start=, and with end= "
     "for the last token."

@@ -100,9 +100,9 @@ def check_padded(called: Called, texts: Sequence[Tensor], outputs: Tensor, title
         Differences.between(padded, outputs).checked(title)
     except ValueError as error:
         raise ValueError(
-            f"{title} computes something else of a text with its padding {called.padding} after "
-            "it, so the model does not hide this id: leave padding= out, or give the id that its "
-            "mask hides."
+            f"{title} gives other results for a text if the padding {called.padding} follows it, "
+            "so the model does not hide this id: leave padding= out, or give the id that its mask "
+            "hides."
         ) from error
 
 
@@ -134,8 +134,8 @@ def together(
         number = apart.index(largest)
         shape = tuple(observed.records[number].weights.shape)
         raise ValueError(
-            f"The weights {shape} of {names[observed.modules[number]] or title} over a text differ "
-            f"by {largest:.2g} when another text is read with it, so its heads and texts cannot be "
-            "told apart. Let each text be read by itself, as in evaluation mode, or use `watch`."
+            f"The weights {shape} of {names[observed.modules[number]] or title} over a text change "
+            f"by {largest:.2g} if another text is in the batch, so heads and texts cannot be told "
+            "apart. Make the model read each text by itself, as in evaluation mode, or use `watch`."
         )
     return largest

@@ -41,8 +41,8 @@ PROVES = (
     "measured again. Neither shows who solved the tasks."
 )
 MAKE = (
-    "Arrange the page as a pupil is to find it, and press “Begin here”. Close this, solve the task "
-    "yourself, and come back to write it and to choose what is measured."
+    "Arrange the page as pupils should find it, and press “Begin here”. Close this, and solve the "
+    "task yourself. Then come back, write the instruction, and choose what is measured."
 )
 
 

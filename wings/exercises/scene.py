@@ -23,7 +23,7 @@ from headlight.pages.shared.state.choices import (
 )
 from headlight.pages.shared.state.page import Page
 
-NO_RUN = "The page {page} does not show the run of one text, so this is not measured there."
+NO_RUN = "The page {page} shows no run of a single text, so this cannot be measured there."
 NO_CHOICE = "The page {page} has no choice “{choice}”."
 
 

@@ -12,8 +12,8 @@ from headlight.wings.talks.turning import draw_anew
 
 KEPT = "headlight-talk"  # the name under which the browser keeps the talk
 NOT_KEPT = (
-    "This browser does not let the talk be kept. Save it as a file on the page Talk before you "
-    "close or reload this tab."
+    "This browser cannot keep the talk. Save it as a file on the page Talk before you close or "
+    "reload this tab."
 )
 
 

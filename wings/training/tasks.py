@@ -208,9 +208,9 @@ TASKS = {
             description="A decoder without an encoder reads random letters again and again, and has"
             " to say what comes next from the second reading on.",
             example="kxqmwb",
-            expectation="Nothing for a while. Then, together, a head of layer 1 that looks one"
-            " letter back, and one of layer 2 that looks at what followed the same letter before,"
-            " on a line next to the diagonal: induction.",
+            expectation="Nothing for a while. Then two heads appear together: one of layer 1 looks"
+            " one letter back, and one of layer 2 at the letter that followed the same letter"
+            " before, on lines parallel to the diagonal: induction.",
             alphabet=LETTERS,
             length_name="letters",
             lengths=(3, 20),

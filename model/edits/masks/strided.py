@@ -15,6 +15,6 @@ MASK = Mask(
     lowest=(1,),
     offered=[(stride,) for stride in (2, 3, 4, 6)],
     words="with a stride of {}",
-    help="A token sees the tokens nearer than the stride, and farther ones one stride apart.",
+    help="A token sees all tokens nearer than the stride, and beyond them one token per stride.",
     source="Child et al. 2019",
 )

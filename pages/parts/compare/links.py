@@ -254,7 +254,7 @@ def two_models(now: ModelSide) -> Pair | str:
             # Heads with equal numbers in two models have nothing in common, so compare the means.
             mean = replace(now, head="mean")
             return mean, replace(mean, model=other.key, masked="")
-    return "There is no other model for the languages of the one that the other pages show."
+    return "No other model has the languages of the model on the other pages."
 
 
 def two_snapshots(now: ModelSide, source: str, steps: list[int]) -> Pair | str:

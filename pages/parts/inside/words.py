@@ -49,14 +49,13 @@ STEPS = {  # title and words of each step
     "residual, pre-norm": (
         "Into the residual stream",
         "The first strip is the input vector. The second, the block's output, is added to it. A "
-        "pre-norm model, such as this one, normalizes what the block reads; a post-norm model "
+        "pre-norm model, such as this one, normalizes the block's input; a post-norm model "
         "normalizes the sum.",
     ),
     "residual, post-norm": (
         "Into the residual stream",
         "The first strip is the input vector. The second, the block's output, is added to it. "
-        "Then the sum is normalized. A pre-norm model instead normalizes what the block reads, and "
-        "not the sum.",
+        "Then the sum is normalized. A pre-norm model normalizes the block's input instead.",
     ),
 }
 ADDED = {  # sentences on what some models do in addition

@@ -54,7 +54,7 @@ MASK_WORDS = {
     ),
     "click": "Click or tap a cell to close or open it in {heads}.",
     "edit": (
-        "Crossed cells are blocked; a ring marks cells that you changed. Drag a mouse over several "
+        "Crossed cells are closed; a ring marks cells that you changed. Drag a mouse over several "
         "cells, or use the arrow keys and space."
     ),
     "written": "A row's label: the token that is read, an arrow, and the token to write next.",

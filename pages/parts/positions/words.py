@@ -134,13 +134,13 @@ SENTENCE_WORDS = {
 }
 
 MOVED_WORDS = {
-    "most": "This head changes most: {share} of its attention goes to other tokens, on average.",
+    "most": "This head changes most: {share} of its attention moves to other tokens, on average.",
     "less": (
-        "{share} of this head’s attention goes to other tokens, on average. {head} changes most: "
+        "{share} of this head’s attention moves to other tokens, on average. {head} changes most: "
         "{largest}."
     ),
     "little": (
-        "This head depends little on positions: only {share} of its attention goes to other "
+        "This head depends little on positions: only {share} of its attention moves to other "
         "tokens, on average. {head} changes most: {largest}."
     ),
 }

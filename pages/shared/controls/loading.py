@@ -18,7 +18,7 @@ STAGES: dict[Stage, tuple[str, float]] = {
     "begin": ("Looking for the model …", 0.0),
     "download": ("Downloading …", 0.0),
     "line": ("Waiting for {before} to be read first …", 0.7),
-    "reading": ("Reading the weights, and comparing with transformers …", 0.75),
+    "reading": ("Reading the weights, and checking the model …", 0.75),
 }
 FAILED = "This model could not be loaded."
 GIVEN_UP = "{name} is no longer being loaded, since you asked for another model. Load it again."

@@ -15,7 +15,7 @@ from headlight.pages.shared.state.showing import showing
 APPLIED: dict[Changes, str] = {
     "all": "Applied here.",
     "in force": "Applied here.",
-    "by side": "Applied to side A or B if “With my changes” is on, under More of that side.",
+    "by side": "Applied to a side if “With my changes” is on, under “More of A” or “More of B”.",
     "none": "Not applied on this page.",
 }
 IGNORED = "Not applied: the model is shown as trained."

@@ -99,8 +99,7 @@ PICTURE = one_of("picture", PICTURES, label="Picture")
 OWN_SCALE = switch(
     "own_scale",
     label="Brighten each map to its own largest weight",
-    help="Good for long sentences. Off, all maps share one scale from 0 to 1, so that they can "
-    "be compared.",
+    help="Good for long sentences. If off, all maps share the scale 0 to 1, and can be compared.",
 )
 TARGET = text("target", "", LONGEST_SENTENCE, label="Known target")
 SECOND = text("second", "", LONGEST_SENTENCE, label="Second sentence, or nothing")

@@ -51,4 +51,4 @@ def test_branches_made_on_a_slide_stay_there(shipped):
 def test_on_a_slide_nothing_is_said_of_where_weight_goes_without_positions():
     app = apps.open_page("positions", talk="4")
     assert not app.exception
-    assert not any("goes to other tokens" in text.value for text in app.text)
+    assert not any("moves to other tokens" in text.value for text in app.text)

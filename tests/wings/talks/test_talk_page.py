@@ -365,7 +365,7 @@ def test_a_page_with_riddles_keeps_the_switch_in_its_link(page):
 def reasons(app):
     """Why a slide cannot ask about its pictures, as far as the page says it."""
     said = (caption.value for caption in app.caption)
-    return " ".join(words for words in said if words.startswith("Guess first asks about other"))
+    return " ".join(words for words in said if words.startswith("“Guess first” needs one of"))
 
 
 def test_a_slide_without_a_picture_to_guess_says_which_ones_are():

@@ -34,8 +34,8 @@ from headlight.wings.atlas.page import composition
 WORD = text("circuit_token", "", 40, label="One token")
 CHOICES = (WORD, composition.WAY)
 WHAT = {
-    "circuit-looks": "Tokens that look at each other most, by weights only",
-    "circuit-avoids": "Tokens that look at each other least, by weights only",
+    "circuit-looks": "Tokens that look most at another, by weights only",
+    "circuit-avoids": "Tokens that look least at another, by weights only",
     "circuit-writes": "Tokens that become likelier when another is looked at, by weights only",
     "circuit-erases": "Tokens that become less likely when another is looked at, by weights only",
     "circuit-copying": "How far each head copies, by weights only",

@@ -40,10 +40,9 @@ BY_WAY = f"{REST}. The difference, {{by_way}} nats, is what goes by way of {{wor
 NO_LESS = f"{REST}. That is no less, so nothing is seen to go by way of {{word}}."
 MISSED = ", so it does not need this cell"
 LIMITS = (
-    "One word at a time is hidden from the word in the middle, in all heads and layers of the "
-    "encoder. Other words take over the weight, and words that look at the one in the middle "
-    "change too: a number near 0 does not prove that a path is unused. Each number is rounded by "
-    "itself."
+    "One word at a time is hidden from the middle word, in all heads and layers of the encoder. "
+    "Other words take over its weight, and words that look at the middle word change too: a number "
+    "near 0 does not prove that a path is unused. Rounded numbers may not add up exactly."
 )
 
 

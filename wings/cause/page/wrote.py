@@ -37,16 +37,16 @@ PICTURES = {
 DETAIL = "wrote-detail"  # the key of the part that shows the selected head
 
 INTRO = (
-    "Logits are plain sums: each part adds what it puts into the residual stream, with the scale "
-    "of the last norm held fixed as it is in this run. Only a part’s direct effect on the output "
-    "counts; its effect on later layers counts as theirs."
+    "A logit is a sum: each part of the model adds its own share by way of the residual stream. "
+    "The scale of the last norm is held fixed as in this run. Only a part’s direct effect counts; "
+    "what it changes in later parts counts as theirs."
 )
 KEYS = (
     "What this [head] took from each token: what the token’s [value], times its [weight], adds to "
     "the difference of the two words’ logits. {what}"
 )
 OF_SOURCE = "The values come from the encoder’s vectors, which contain their neighbours too."
-OF_TARGET = "The values come from vectors that contain the words before them too."
+OF_TARGET = "From layer 2 on, a token’s value also contains the tokens before it."
 
 
 def parts_in_order(attribution: Attribution) -> dict[str, float]:

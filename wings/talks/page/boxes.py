@@ -36,12 +36,12 @@ GUESS_HELP = (
     "all heads, after a click on a guess or the key a. A title that the page gave the slide is "
     "left out, because it may tell the answer."
 )
-NOTHING_TO_GUESS = "Guess first asks about other pictures of this page: {pictures}."
+NOTHING_TO_GUESS = "“Guess first” needs one of these pictures on the slide: {pictures}."
 LEFT_OUT = "Left out: it may tell the answer"
 QR_HELP = "A phone that scans the code opens the slide's scene in this app."
 NOT_DRAWN = (
-    "With the choices of this slide's scene, its page does not draw: {pictures}. Remove it from "
-    "the slide, or open the scene, change the choices there and press **Update slide**."
+    "The scene's page does not draw {pictures} with these choices. Remove such pictures, or "
+    "open the scene, change its choices and press **Update slide**."
 )
 REMOVED = "Slide {number} was removed. “Undo” brings it back."
 BACK, UNDONE = "Slide {number} is back.", "Slide {number} is as it was before."
