@@ -1,4 +1,4 @@
-"""Estimates the effects of heads and cells by one backward pass, and how wrong this is."""
+"""Estimates the effects of heads and cells by one backward pass, and the estimates' errors."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
