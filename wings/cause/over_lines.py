@@ -43,9 +43,10 @@ def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agre
 
 
 def agreement_on(reader: Reader, line: CorpusLine, layers: range | None) -> Agreement:
-    """Return the agreement on a line; the decoder writes, or reads the line's second text.
+    """Return the agreement on a line: over its second text, or over what the model writes.
 
-    Raises ValueError if nothing is written, or if the text is too long.
+    Only models with cross-attention read the second text. Raises ValueError if nothing is
+    written, or if the text is too long.
     """
     target = line.second if "cross" in reader.shape.kinds else None
     writing = None if target else reader.write(line.text).writing

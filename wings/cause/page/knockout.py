@@ -109,7 +109,7 @@ CHOICES = (LAYERS, *path.CHOICES)
 
 
 def windows(layers: int) -> list[Window | str]:
-    """Return all layers, each single one, and every window of several, the narrow ones first."""
+    """Return ALL, and every window of fewer than all layers, the narrow windows first."""
     sizes = range(1, layers)
     return [ALL, *((at, at + size - 1) for size in sizes for at in range(layers - size + 1))]
 

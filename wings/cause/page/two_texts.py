@@ -79,7 +79,7 @@ PLACE = {word: place for place, word in enumerate(NEXT)}
 
 
 def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts with a word replaced by a similar one.
+    """Yield the name and text of each replacement of a word by a similar one.
 
     A name is like cat → dog, without the punctuation next to the word.
     """
@@ -89,13 +89,13 @@ def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
 
 
 def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts with a word replaced by the one before it, the last word first."""
+    """Yield the name and text of each replacement of a word by the word before it, from the end."""
     for other, word in reversed(list(pairwise(WORD.finditer(text)))):
         yield in_place(text, word, other[0])
 
 
 def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts with a letter or digit replaced by the one before it, last first."""
+    """Yield the name and text of each replacement of a letter or digit by the one before it."""
     for other, letter in reversed(list(pairwise(LETTER.finditer(text)))):
         yield in_place(text, letter, other[0])
 
@@ -107,11 +107,11 @@ def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
 
 
 def texts_beside(reader: Reader, text: str) -> dict[str, str]:
-    """Return texts with one word of a text replaced, by the name of the replacement.
+    """Return copies of a text with one word replaced, by the name of the replacement.
 
-    They have as many tokens as the text, as far as is known before the model has read them. If no
-    word has a similar one, words are replaced by their neighbours; if every token is one character,
-    letters are.
+    The copies have as many tokens as the text, as far as is known before the model has read them.
+    If no word has a similar one, words are replaced by their neighbours; if every token is one
+    character, letters are replaced.
     """
     with suppress(ValueError):  # the model may have no tokens for a text
         tokens = reader.begin(text)
