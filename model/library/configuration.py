@@ -1,4 +1,4 @@
-"""Read from a transformers model's configuration its layers, masks and rotary settings."""
+"""Read layers, masks and rotary settings from a transformers model's configuration."""
 
 from __future__ import annotations
 

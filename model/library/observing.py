@@ -1,4 +1,4 @@
-"""Records the attention of a model's call in any of its modules, and finds the attention blocks."""
+"""Records the attention of all modules in a model's call, and finds the attention blocks."""
 
 from __future__ import annotations
 
