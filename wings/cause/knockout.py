@@ -56,7 +56,7 @@ class Edges:
 class OtherRun(Further):
     """Self-attention where each token sees the other tokens as they were in an earlier run.
 
-    `key` and `value` are from that run. Only its own key and value are those of this run.
+    `key` and `value` are from that run. Only the token's own key and value are from this run.
     """
 
     key: Tensor  # (1, H, T, D)

@@ -64,7 +64,7 @@ def visit() -> Visit | None:
 def take_turn() -> None:
     """Turn to the requested slide, after all callbacks and before anything is drawn.
 
-    It may leave a talk twice, because a browser that still shows a slide sends choices late.
+    A talk may be left twice: a browser that still shows a slide sends the slide's choices late.
     """
     if "turning" in st.session_state:
         number = st.session_state.turning

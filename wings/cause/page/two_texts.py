@@ -133,7 +133,7 @@ GIVES_WAY = "The model's own token is used in place of the answer that was asked
 
 
 def read_step(written: str, shape: Shape) -> int | str:
-    """Read from a link at which written token answers are compared: from 1, or "first"."""
+    """Read from a link the written token at which answers are compared: from 1, or "first"."""
     if written == FIRST:
         return FIRST
     if not (written.isascii() and written.isdecimal() and 1 <= int(written) <= MOST_TOKENS):
