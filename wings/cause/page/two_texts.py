@@ -95,7 +95,7 @@ def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
 
 
 def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and text of each replacement of a letter or digit by the one before it."""
+    """Yield for letters and digits what `for_its_neighbour` yields for words."""
     for other, letter in reversed(list(pairwise(LETTER.finditer(text)))):
         yield in_place(text, letter, other[0])
 
