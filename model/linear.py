@@ -36,7 +36,7 @@ class PackedLinear(nn.Linear):
 
 
 def packed(layer: nn.Linear) -> nn.Linear:
-    """Return a PackedLinear, or the layer itself if half precision would change its weights."""
+    """Return a PackedLinear if torch can and half precision keeps the weights, else the layer."""
     weight = layer.weight.detach()
     can = HALVES and weight.dtype == torch.float32 and weight.device.type == "cpu"
     return PackedLinear(layer) if can and torch.equal(weight, weight.half().float()) else layer

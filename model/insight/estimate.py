@@ -1,4 +1,4 @@
-"""Estimates the effects of heads and cells by one backward pass, and how wrong this is."""
+"""Estimates the effects of heads and cells by one backward pass, and the estimates' errors."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -175,7 +175,7 @@ def removed(
     objective: Objective,
     logits: Tensor,
 ) -> tuple[float, float]:
-    """Return the true change of an objective without a head, and the change linear in the logits.
+    """Return an objective's change without a head: the true one, and one linear in the logits.
 
     `logits` (N, V) are those of the objective's rows before the removal.
     """

@@ -71,9 +71,9 @@ def log_probability(reader: Reader, trace: Trace, objective: Objective, run: Run
 
 
 def log_probabilities(logits: Tensor, objective: Objective) -> Tensor:
-    """Return what an objective measures in each of its rows (B, N), from logits (B, T, V).
+    """Return the log-probability (B, N), in nats, of each id of an objective in its row.
 
-    It is the log-probability of the row's id in nats, or the row's score.
+    `logits` is (B, T, V). If the objective is a score, return the ids' logits instead.
     """
     if objective.rows != tuple(range(logits.size(1))):
         logits = logits[:, list(objective.rows)]

@@ -21,7 +21,7 @@ class NamedIds(Protocol):
     """A vocabulary that gives the text of an id."""
 
     def piece(self, index: int) -> Piece:
-        """Return the piece of an id, as it is in a text of only this token."""
+        """Return the piece of an id, as in a text of only this token."""
         ...
 
 
@@ -127,7 +127,7 @@ class AnswerReader:
         """Return the objective: the tokens a decoder should write, or the likeliest prediction.
 
         With one query of a decoder it is only the token after that query. For masked words it is
-        the words that were hidden, even if others are likelier. It is None without a head, if no
+        the hidden words, even if others are likelier. It is None without a head, if no
         word is masked, and for a text of one token.
         """
         if not self.questions(trace) or trace.logits is None:
@@ -193,7 +193,7 @@ class AnswerReader:
 
 
 class Answering:
-    """A mixin for readers: their predictions are those of their `answers`."""
+    """A mixin for readers that take their predictions from their `answers`."""
 
     answers: AnswerReader
 

@@ -1,4 +1,4 @@
-"""Read from a transformers model's configuration its layers, masks and rotary settings."""
+"""Read layers, masks and rotary settings from a transformers model's configuration."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def configured_masks(config: PreTrainedConfig, site: Site) -> tuple[NamedMask, .
     if chunk and "chunked" in kind:
         return *own, ("blocks", (chunk,))
     if window and ("sliding" in kind or "local" in kind):
-        # "behind" counts the keys up to the token itself; "window" the keys on each of its sides.
+        # "behind" counts the token and the keys before it; "window", the keys on each side of it.
         return *own, ("behind" if site.kind == "decoder" else "window", (window,))
     return own
 

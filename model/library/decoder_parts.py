@@ -51,7 +51,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class CapturedRun:
-    """A run of a decoder whose stream is a sum, with what its modules read and added.
+    """A run of a decoder whose stream is a sum, with the inputs and outputs of its modules.
 
     `trace` holds the outputs of heads at the two tokens of a score.
     """

@@ -237,5 +237,5 @@ def steps_agree(attached: Watchable, model: PreTrainedModel, whole: Whole, count
 class Parity(NamedTuple):
     """The largest absolute differences from the transformers library, on one or more texts."""
 
-    outputs: float  # the difference of the logits, or of the last hidden states without a head
-    weights: float  # the difference of the weights of all heads in all layers
+    outputs: float  # of the logits; without a head, of the last hidden states
+    weights: float  # of the attention weights of all heads in all layers

@@ -1,4 +1,4 @@
-"""Records the attention of a model's call in any of its modules, and finds the attention blocks."""
+"""Records the attention of all modules in a model's call, and finds the attention blocks."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Observed:
 
 @contextmanager
 def observing(rows: int, proven: Sequence[Layout] | None = None) -> Iterator[Observed]:
-    """Record the attention of modules with the hooks of `prepare` in this context and thread."""
+    """In this context and thread, record the attention of modules with the hooks of `prepare`."""
     observed = Observed(rows, proven)
     with meeting(observed.call):
         yield observed

@@ -101,8 +101,8 @@ class PieceTokenizer(Vocabulary):
     def pieces(self, **options: Any) -> list[Piece]:
         """Return the pieces of `text`, of `text` and `text_pair`, or of `text_target`.
 
-        All options are those of a call of the tokenizer. Raises ValueError if the tokenizer fails,
-        or gives tokens that the model does not know.
+        `options` are the arguments of the tokenizer's call. Raises ValueError if the tokenizer
+        fails, or gives tokens that the model does not know.
         """
         texts = [options[name] for name in TEXTS if name in options]
         for text in texts:

@@ -68,7 +68,7 @@ class TransformersReader(PieceReader):
         self.missing = what_is_missing(self)
 
     def parity(self) -> Parity:
-        """Return how far recorded attention was from the library's own when it was loaded."""
+        """Return how far recorded attention was from the library's when the model was loaded."""
         return self.attached.parity
 
     @property

@@ -129,5 +129,5 @@ def loss_of_probability(probability: Tensor, classes: int, smoothing: float) -> 
     """
     right, other = smoothed_target(classes, smoothing)
     rest = (1 - probability) / (classes - 1)
-    # Without smoothing, 0 times the logarithm of 0 is 0.
+    # `xlogy` takes 0 times log 0, which occurs without smoothing, as 0.
     return -torch.xlogy(right, probability) - (classes - 1) * torch.xlogy(other, rest)

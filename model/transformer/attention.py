@@ -104,7 +104,7 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, ...]:
         """Return the queries (B, H, Q, D) of the states, and the keys and values (B, H, K, D).
 
-        With a cache, new keys and values are appended to the cached ones.
+        With a cache, self-attention appends new keys and values; cross-attention keeps its first.
         """
         earlier = None if cache is None else cache.entries.get(self.site)
         if earlier is not None and self.site.kind == "cross":

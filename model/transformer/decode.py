@@ -14,7 +14,7 @@ from torch import Generator, Tensor
 
 
 class Texts(NamedTuple):
-    """R texts of T tokens each, and the row that each extended at every step; T is 0 at first."""
+    """R texts of T tokens each, and the text that each token extended; T is 0 at first."""
 
     ids: Tensor  # (R, T)
     rows: Tensor  # (R, T) for each token, the index of the text it was appended to at its step

@@ -89,9 +89,9 @@ def component_name(part: str) -> str:
 
 @cache
 def global_name() -> str:
-    """Return the name of the library's function `window[name]` on a page.
+    """Return the name under which a page's `window` holds the library.
 
-    It has a hash of the code, so that a page that was open before an update fetches the new code.
+    The name has a hash of the code, so that a page opened before an update fetches the new code.
     """
     return f"headlight_{hashlib.sha256(code().encode()).hexdigest()[:8]}"
 

@@ -228,7 +228,7 @@ def section(body: Callable[..., None], every: float | None = None) -> Callable[.
     def published(*args: object) -> None:
         body(*args)
         run = get_script_run_ctx()
-        if run and run.fragment_ids_this_run:  # otherwise `open_page` publishes them
+        if run and run.fragment_ids_this_run:  # after a whole run, `open_page` does this
             publish()
             for wing in WINGS:
                 wing.redrawn(shown())

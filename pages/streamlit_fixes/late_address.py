@@ -16,8 +16,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 def gone_to() -> dict[str, str] | None:
     """Return the address that the visitor opened first, or went to by a step back or forward.
 
-    Later runs return the same address until `know` or `write` records one, because a click may end
-    this run before the address is used. After that, return None.
+    Later runs return the same address until `know` or `write` records one, and None from then on: a
+    click may end this run before the address is used.
     """
     sent = dict(st.query_params)  # empty after a click on a link to another page
     if (sent and _went()) or "address" not in st.session_state:

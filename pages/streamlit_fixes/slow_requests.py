@@ -4,8 +4,8 @@ The server, uvicorn, keeps a connection open for ever if its request stops halfw
 addresses of more than 64 kB, although the texts in a link can take more.
 
 Upstream: https://github.com/Kludex/uvicorn/issues/157
-Relies on: uvicorn's `H11Protocol`: its two methods that asyncio calls, its `conn`, its `transport`,
-which gets another protocol when it becomes a WebSocket, and the default in its module for the
+Relies on: uvicorn's `H11Protocol`: its methods `connection_made` and `data_received`; its `conn`;
+its `transport`, which gets another protocol for a WebSocket; and its module's default for the
 longest head of a request.
 """
 

@@ -38,7 +38,7 @@ def position_lines(
     `x` and `y` name the axes, and `limits` are the ends of the y axis. `bands` hold the smallest
     and the largest numbers of some lines, drawn as an area. `curves` are finer positions and the
     lines' numbers there: the lines follow these, and the numbers at `positions` are dots. `height`
-    is the plot's in pixels. A single line has no legend: the y axis says what it is. There are at
+    is the plot's in pixels. A single line has no legend: the y axis names it. There are at
     most `MOST_LINES` lines.
     """
     import altair as alt

@@ -11,7 +11,7 @@ from headlight.viz.numbers import Numbers
 PART = Part.next_to(__file__, "Training curves")
 
 Points = Sequence[float] | np.ndarray
-Curve = tuple[Points, Points]  # of a line: the steps, and the number at each step
+Curve = tuple[Points, Points]  # the steps, and the number at each step
 
 
 def training_curves(
@@ -23,11 +23,11 @@ def training_curves(
 ) -> CanvasPicture:
     """Draw a panel for each measure, and in it a line for each run; the last run is bold.
 
-    `runs` holds, by the run's name and then by the panel's title, the steps and the numbers at
-    them; both may differ between runs. `limits` are the ends of the vertical axis of some panels;
-    the axes of the others fit their numbers. `axis` is the title of the horizontal axes. `at` holds
-    the words written before and after a step.
-    When it is drawn again, as during a training, the picture keeps the step that is pointed at.
+    `runs` holds the curves by the run's name and then the panel's title; runs may differ in their
+    steps and panels. `limits` are the ends of the vertical axis of some panels; the axes of the
+    others fit their numbers. `axis` is the title of the horizontal axes. `at` holds the words
+    written before and after a step.
+    Drawn again, as during a training, the picture keeps the step that is pointed at.
     There are at most as many runs as `COLORS`.
     """
     panels = list(dict.fromkeys(title for lines in runs.values() for title in lines))

@@ -15,7 +15,7 @@ FAINT = 0.01  # nats: the colours of changes never end below this, so that round
 
 
 class Behind(NamedTuple):
-    """For a map that combines several maps: the largest number in each cell, and its map."""
+    """For a map that combines several maps: each cell's largest number, and the map that has it."""
 
     largest: np.ndarray  # (Q, K)
     which: np.ndarray  # (Q, K) the index of that map in `names`

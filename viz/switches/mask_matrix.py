@@ -9,7 +9,7 @@ from headlight.viz.numbers import Numbers
 
 PART = Part.next_to(__file__)
 
-# The state of a cell has two bits: 1 if its key is visible, and 2 if the visitor has changed that.
+# The state of a cell is a sum: 1 if its key is visible, and 2 if the visitor changed the cell.
 BLOCKED, VISIBLE, CLOSED, OPENED = range(4)
 WORDS = ("blocked", "visible", "closed by you", "opened by you")
 

@@ -16,7 +16,7 @@ class Chip:
 
     `joined` is True if it continues the word of the chip before it, `changed` if it differs from
     another version of the text. `segment` is the number of its sentence, for models that read pairs
-    of sentences. `probability` is the one that the model gave the token when it wrote it.
+    of sentences. `probability` is the model's for this token, if the model wrote it.
     """
 
     text: str

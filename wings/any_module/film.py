@@ -72,7 +72,8 @@ class AttentionFilm:
         """Call the model once, in evaluation mode, and record its attention for a training step.
 
         Afterwards the model's mode, gradients and random states are as before. Raises ValueError if
-        `step` is not larger than the last one, if the model needs a `kind`, and as `watch` does.
+        `step` is not larger than the last one, if several kinds of attention leave `kind` open, if
+        the layers' maps differ in shape, and as `watch` does.
         """
         if self.steps and step <= self.steps[-1]:
             raise ValueError(f"The steps of a film count up, but {step} follows {self.steps[-1]}.")

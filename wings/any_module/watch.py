@@ -71,7 +71,7 @@ class Seen(Sequence[Tensor]):
 
     @property
     def kinds(self) -> dict[str, SeenKind]:
-        """The kind of each attention: as given to `watch`, or else as its shape shows."""
+        """The kind of each attention: as given to `watch`, or else as calls and weights show."""
         return {
             name: self.told.get(name.partition(" #")[0]) or self.run.kind(name) or kind_of(record)
             for name, record in self.attention.items()

@@ -37,7 +37,7 @@ def best_of(name: str, total: Tensor, count: Tensor, lines: np.ndarray, usable: 
 
 
 def best(scores: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the KEPT highest scores (..., N) with their lines; the earlier line wins a tie."""
+    """Return the KEPT highest of scores (..., N), with their lines; on a tie, the earlier."""
     if (few := KEPT - scores.shape[-1]) > 0:
         missing = [(0, 0)] * (scores.ndim - 1) + [(0, few)]
         scores = np.pad(scores, missing, constant_values=-np.inf)

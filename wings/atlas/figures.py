@@ -1,6 +1,6 @@
-"""The figures of every head, computed from the sums of a count, and their meaning.
+"""The statistics of every head, computed from the sums over a corpus, and their meaning.
 
-A sentence is compared with a corpus by its figures, and heads are drawn as points of a plane.
+By its statistics a sentence is compared with a corpus, and heads become points of a plane.
 """
 
 from collections.abc import Mapping

@@ -61,9 +61,9 @@ class Patched:
 
 @model_call("Reading …")
 def two_texts(run: ModelRun, changed: str) -> TwoTexts:
-    """Return a run's text and a changed one, both read with what was written after the run's.
+    """Read a run's text and a changed text, both with the run's target or, without one, its output.
 
-    Raise ValueError if they cannot be compared token by token, or nothing is written.
+    Raise ValueError if the texts cannot be compared token by token, or if nothing is written.
     """
     own = None if run.target else written(run.as_trained)
     clean = run.trace() if run.target else reading_its_own(run)

@@ -56,7 +56,7 @@ class Edges:
 class OtherRun(Further):
     """Self-attention where each token sees the other tokens as they were in an earlier run.
 
-    `key` and `value` are from that run. Only its own key and value are those of this run.
+    `key` and `value` are from that run. Only the token's own key and value are from this run.
     """
 
     key: Tensor  # (1, H, T, D)
@@ -202,7 +202,7 @@ def disagreements(weights: np.ndarray, changes: np.ndarray, most: int) -> list[l
     """Return the edges with more weight than effect, and those with more effect than weight.
 
     Each list has at most `most` edges, the largest difference first: an edge's weight (N, W) is
-    compared with its share of its token's losses.
+    compared with the edge's share of its token's losses.
     """
     shares = shares_of_losses(changes)
     return [furthest(weights - shares, most), furthest(shares - weights, most)]

@@ -1,4 +1,4 @@
-"""Measure on many lines how well readings of the attention agree with what closing edges costs."""
+"""Measure on many lines how well readings of the attention agree with losses from closing edges."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NOTHING = "No line of this text can be measured: {why}"
 
 @dataclass(frozen=True)
 class Agreement:
-    """How closely readings follow what closing each edge of one text costs.
+    """How closely readings follow the losses from closing each edge of one text.
 
     `correlations` are Spearman's, NaN if all numbers are equal; `agreed` counts the written tokens
     that lose most without the word that has the largest number in the reading.
@@ -43,9 +43,10 @@ def agreement(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Agre
 
 
 def agreement_on(reader: Reader, line: CorpusLine, layers: range | None) -> Agreement:
-    """Return the agreement on a line; the decoder writes, or reads the line's second text.
+    """Return the agreement on a line: over its second text, or over what the model writes.
 
-    Raises ValueError if nothing is written, or if the text is too long.
+    Only models with cross-attention read the second text. Raises ValueError if nothing is
+    written, or if the text is too long.
     """
     target = line.second if "cross" in reader.shape.kinds else None
     writing = None if target else reader.write(line.text).writing

@@ -45,7 +45,7 @@ class Measured:
 
 
 class OwnLines:
-    """A session's newest measurement of its own lines; links do not contain it."""
+    """A session's newest measurement of the visitor's own lines; no link contains it."""
 
     def __init__(self) -> None:
         self.newest: Measured | None = None

@@ -92,7 +92,7 @@ def is_given() -> bool:
 
 @st.dialog("For a class", width="large")
 def ask(page: Page) -> None:
-    """Draw a link to a page with its present choices and a QR code, and ask what stays open."""
+    """Draw a link to the page as it is now, with its QR code, and ask what stays open."""
     code, questions = st.columns([2, 3], gap="medium")
     with questions:
         st.caption(INTRO)

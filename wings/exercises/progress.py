@@ -51,7 +51,7 @@ class Progress:
     def take(self, scene: Scene, is_tried: bool = True) -> list[Result]:
         """Measure a scene against the goals of the task in hand, and keep it as its answer.
 
-        It counts as a try, unless the page rather than the pupil has made it what it is.
+        The scene counts as a try unless the page, rather than the pupil, made it.
         """
         self.results = [measured(goal, scene) for goal in self.task.goals]
         this = self.number, sorted(scene.choices.items())
@@ -61,7 +61,7 @@ class Progress:
             if all(result.reached for result in self.results):
                 self.answers[self.number] = {PAGE: scene.page.key, **scene.choices}
                 self.is_just_solved = True
-            # The scene in which a task begins is not tried by anybody.
+            # The scene in which a task begins does not count as a try.
             self.tries[self.number] += is_tried and is_new and not is_first
         return self.results
 

@@ -279,7 +279,7 @@ def taken(saving: Saving, images: Mapping[str, object]) -> dict[str, str | None]
 
 
 def image_or_none(address: object, longest: int = LONGEST_STILL) -> str | None:
-    """Return an image's data address if it is one and not longer than `longest`, or else None."""
+    """Return the address if it is an image's and has at most `longest` characters, else None."""
     if not isinstance(address, str) or len(address) > longest:
         return None
     return address if STILL.fullmatch(address) else None

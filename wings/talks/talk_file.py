@@ -30,7 +30,7 @@ Text = Annotated[str, AfterValidator(whole)]
 
 
 class Entry(BaseModel):
-    """A slide as it is in a file."""
+    """A slide in a file."""
 
     model_config = ConfigDict(strict=True)
 
@@ -48,7 +48,7 @@ class Entry(BaseModel):
 
 
 class File(BaseModel):
-    """A talk as it is in a file."""
+    """A talk in a file."""
 
     model_config = ConfigDict(strict=True)
 

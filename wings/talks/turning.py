@@ -8,9 +8,9 @@ import streamlit as st
 from headlight.pages.shared.state import edit_history
 from headlight.pages.shared.state.page import PAGES, Page, shown
 
-# The state's keys of what a visitor has made on the page Decoding: texts with forced tokens.
+# The state's keys of the texts with forced tokens that a visitor made on the page Decoding.
 MADE = ("branches", "node", "applied")
-LIVE_TITLE = "live_title"  # the state's key of a slide's title that follows the visitor's changes
+LIVE_TITLE = "live_title"  # the state's key of a title that says what the slide shows now
 LIVE = -1  # in place of a slide's number: open the slide's page with its choices
 
 
@@ -64,7 +64,7 @@ def visit() -> Visit | None:
 def take_turn() -> None:
     """Turn to the requested slide, after all callbacks and before anything is drawn.
 
-    It may leave a talk twice, because a browser that still shows a slide sends choices late.
+    A talk may be left twice: a browser that still shows a slide sends the slide's choices late.
     """
     if "turning" in st.session_state:
         number = st.session_state.turning

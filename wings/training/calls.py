@@ -9,11 +9,11 @@ from headlight.wings.training.repeats import Lesion
 
 @model_call()
 def answered(run: str, step: int, read: str, longest: int | None, _reader: OwnReader) -> Writing:
-    """Return what a training's model writes after `step` steps, at most `longest` tokens."""
+    """Return at most `longest` tokens that a training's model writes after `step` steps."""
     return _reader.write(read, longest=longest).writing
 
 
 @model_call()
 def lesioned(run: str, step: int, _job: TrainingJob) -> Lesion | None:
-    """Return what a decoder loses without a head after `step` steps; None for encoder-decoders."""
+    """Return a decoder's `Lesion` after `step` steps; None for an encoder-decoder."""
     return _job.lesion()

@@ -147,7 +147,7 @@ def output(both: Pair, of: About) -> None:
 
 
 def about_both(both: Pair) -> About:
-    """Return what saved maps are named after: the text, the changes, and what each side shows."""
+    """Return the `About` of saved maps: the text, the changes, and the subject of each side."""
     texts = [" / ".join(filter(None, (side.text, side.second))) for side in both]
     shared = texts[0] if texts[0] == texts[1] else ""
     changes, told = [], []

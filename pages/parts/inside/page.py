@@ -79,7 +79,7 @@ def changed(plain: ModelRun) -> ModelRun:
 
 
 def with_text(run: ModelRun, values: Mapping[str, Any]) -> ModelRun:
-    """Return the run with what was read where a weight was clicked, if this model can read it."""
+    """Return the run with the target and padding that were read when a weight was clicked."""
     if values[INSIDE_OF.key] != run.sentence:
         return run
     if "cross" in run.reader.shape.kinds:
@@ -141,7 +141,7 @@ def choose_weight(
 
 
 def about_weight(weight: Weight, query: str, key: str) -> About:
-    """Return what a weight's saved pictures are named after.
+    """Return the `About` of a weight's saved pictures.
 
     `query` and `key` are the labels of the weight's tokens.
     """

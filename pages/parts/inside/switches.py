@@ -84,7 +84,7 @@ def softmax_switches(weight: Weight, part: Anatomy, of: About) -> None:
 
 
 def saturation(part: Anatomy, of: About) -> None:
-    """Draw how sharp the query's softmax is at each scale, and random ones at each head width."""
+    """Draw the sharpness of the query's softmax by scale, and of random ones by head width."""
     if part.masked_scores.isfinite().any():
         sweep = variants.scale_sweep(part, FACTORS.tolist())
         for column, (name, label) in zip(st.columns(2), SHARPNESS.items(), strict=True):
@@ -105,7 +105,7 @@ def saturation(part: Anatomy, of: About) -> None:
 
 
 def projections(weight: Weight, of: About) -> None:
-    """Draw how far projections head by head are from one projection for all, and their shapes."""
+    """Draw the difference between separate projections of heads and a fused one, and shapes."""
     separate, fused, difference = calls.head_projections(weight.run, weight.site)
     with st.container(horizontal=True):
         st.metric("Largest difference", power_text(difference))

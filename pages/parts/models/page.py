@@ -115,9 +115,9 @@ def licence(entry: CatalogEntry) -> None:
 
 
 def parity(entry: CatalogEntry) -> None:
-    """Draw how far a model's numbers are from those of transformers, or a button to measure this.
+    """Draw how far a model is from the transformers library's, or a button that measures this.
 
-    It is measured on the visitor's text, with no change to the model and no word hidden.
+    The button measures on the visitor's text, with no change to the model and no word hidden.
     """
     if differences := parity_at_loading(entry.key):
         show_differences(differences, "the outputs", reader(entry.key))

@@ -140,7 +140,7 @@ def card_of(key: str) -> Card:
 
 
 def parity_at_loading(key: str) -> Parity | None:
-    """Return how far a model's numbers were from those of transformers when it was loaded.
+    """Return how far a model's numbers were from the transformers library's at its loading.
 
     Return None if this was not measured.
     """

@@ -283,5 +283,5 @@ def evicted(run: ModelRun, policy: str, budget: int, longest: int) -> Decoding:
 
 @model_call("Running transformers' own BertModel …")
 def measured_parity(run: ModelRun) -> Parity:
-    """Return how far a BERT built from this project's layers is from the one of transformers."""
+    """Return how far a BERT of this project's layers is from the transformers library's BERT."""
     return cast("BertReader", run.reader).parity(run.sentence, run.second or None)

@@ -65,6 +65,6 @@ def put_back(histories: dict[str, list[Edits]]) -> None:
 
 
 def _history(key: str | None) -> list[Edits]:
-    """Return the list of a model's edits after each change, oldest first; the last apply now."""
+    """Return a model's edits after each change, oldest first; the last entry is in force."""
     histories = st.session_state.setdefault("histories", {})
     return histories.setdefault(key or models.chosen().key, [Edits()])

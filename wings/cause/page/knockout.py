@@ -77,7 +77,7 @@ BEYOND = "That row comes after the prompt: the mask below does not show it, but 
 
 
 def read_layers(text: str, shape: Shape) -> Window | str:
-    """Read from a link in which layers edges are closed; links count layers from 1."""
+    """Read from a link the layers in which edges are closed; links count layers from 1."""
     if text == ALL:
         return ALL
     if not (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", text, re.ASCII)):
@@ -109,7 +109,7 @@ CHOICES = (LAYERS, *path.CHOICES)
 
 
 def windows(layers: int) -> list[Window | str]:
-    """Return all layers, each single one, and every window of several, the narrow ones first."""
+    """Return ALL, and every window of fewer than all layers, the narrow windows first."""
     sizes = range(1, layers)
     return [ALL, *((at, at + size - 1) for size in sizes for at in range(layers - size + 1))]
 
@@ -175,7 +175,7 @@ def draw(run: ModelRun) -> None:
 
 
 def least_likely_without(result: Knockout) -> Riddle:
-    """Draw the choice of a written token; return the question without which word it loses most."""
+    """Draw the choice of a written token; return the question: which word would it miss most?"""
     row = choose_row(rows_of(result), first_asked(result))
     written, changes = told_apart(result.written)[row], result.changes[row]
     return Riddle(

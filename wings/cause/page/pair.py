@@ -50,7 +50,7 @@ def steps_of(run: ModelRun) -> list[Step]:
     reader, trace = run.reader, run.tokens()
     objective, steps, first = run.objective(), [], 1
     if "cross" not in reader.shape.kinds:
-        first = 2  # a decoder-only model reads the first token of its text
+        first = 2  # no row predicts the first token of a decoder-only model
         (question,) = reader.questions(trace)
         token = int(trace.logits[0, question.row].argmax())
         words = reader.label(trace, question, token)
@@ -105,8 +105,8 @@ def choose_word(
 ) -> tuple[int, str]:
     """Draw the choice of a token that `row` could predict, by default the first of the `best`.
 
-    Return it with its name. A typed word must be one token, and none of the `refused`; otherwise a
-    message says that the default is used `instead`.
+    Return the token with its name. A typed word must be one token, and not one that is `refused`;
+    otherwise a message says that the default is used `instead`.
     """
     names = {token: reader.label(trace, Question("", row), token) for token in best}
     likely = {name: token for token, name in reversed(names.items())}
@@ -135,7 +135,7 @@ def choose_word(
 def token_of(reader: Reader, word: str, refused: Mapping[int, str]) -> int:
     """Return the id of a word's token, with or without a space before it.
 
-    Raises ValueError if the word is not a single token, or is one of those `refused`.
+    Raises ValueError if the word is not a single token, or if `refused` has a message for it.
     """
     texts = [word] if "cross" in reader.shape.kinds else [f" {word}", word]
     tried = [reader.begin(text) for text in texts]

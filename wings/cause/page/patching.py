@@ -134,7 +134,7 @@ def measured(request: Request, texts: TwoTexts) -> Patched | None:
 
 
 def brings_most(shares: Shares) -> Riddle:
-    """Return the question which head brings most of the gap."""
+    """Return the question: which head brings most of the gap?"""
     asks = "Which single head brings most of the way from one text’s answer to the other’s?"
     in_words = partial(number_text, signed=True)
     return which_head(

@@ -143,7 +143,7 @@ def side_by_side(
 
 
 def best_of(by_reading: Mapping[str, np.ndarray], changes: np.ndarray) -> Riddle:
-    """Return the question which reading follows the losses most closely."""
+    """Return the question: which reading follows the losses most closely?"""
     ranks = np.array([rank_correlation(numbers, -changes) for numbers in by_reading.values()])
     names = [READINGS[name] for name in by_reading]
     return Riddle(

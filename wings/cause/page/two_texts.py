@@ -79,7 +79,7 @@ PLACE = {word: place for place, word in enumerate(NEXT)}
 
 
 def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts with a word replaced by a similar one.
+    """Yield the name and text of each replacement of a word by a similar one.
 
     A name is like cat → dog, without the punctuation next to the word.
     """
@@ -89,13 +89,13 @@ def for_one_alike(text: str) -> Iterator[tuple[str, str]]:
 
 
 def for_its_neighbour(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts with a word replaced by the one before it, the last word first."""
+    """Yield the name and text of each replacement of a word by the word before it, from the end."""
     for other, word in reversed(list(pairwise(WORD.finditer(text)))):
         yield in_place(text, word, other[0])
 
 
 def for_the_letter_before(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and texts with a letter or digit replaced by the one before it, last first."""
+    """Yield for letters and digits what `for_its_neighbour` yields for words."""
     for other, letter in reversed(list(pairwise(LETTER.finditer(text)))):
         yield in_place(text, letter, other[0])
 
@@ -107,11 +107,11 @@ def in_place(text: str, word: re.Match[str], other: str) -> tuple[str, str]:
 
 
 def texts_beside(reader: Reader, text: str) -> dict[str, str]:
-    """Return texts with one word of a text replaced, by the name of the replacement.
+    """Return copies of a text with one word replaced, by the name of the replacement.
 
-    They have as many tokens as the text, as far as is known before the model has read them. If no
-    word has a similar one, words are replaced by their neighbours; if every token is one character,
-    letters are.
+    The copies have as many tokens as the text, as far as is known before the model has read them.
+    If no word has a similar one, words are replaced by their neighbours; if every token is one
+    character, letters are replaced.
     """
     with suppress(ValueError):  # the model may have no tokens for a text
         tokens = reader.begin(text)
@@ -133,7 +133,7 @@ GIVES_WAY = "The model's own token is used in place of the answer that was asked
 
 
 def read_step(written: str, shape: Shape) -> int | str:
-    """Read from a link at which written token answers are compared: from 1, or "first"."""
+    """Read from a link the written token at which answers are compared: from 1, or "first"."""
     if written == FIRST:
         return FIRST
     if not (written.isascii() and written.isdecimal() and 1 <= int(written) <= MOST_TOKENS):

@@ -49,9 +49,9 @@ def powerpoint_of(
 ) -> tuple[bytes, list[int]]:
     """Return a talk as PPTX, and the numbers, from 1, of its incomplete slides.
 
-    Pictures must be data addresses of PNG images. Other pictures, and those beyond a total of
-    `most` bytes, are left out, and their slides say so. A question is on a separate slide
-    before the slide with its picture.
+    Pictures that are not data addresses of PNG images, or go beyond a total of `most` bytes, are
+    left out, and their slides say so. A question is on a separate slide before the slide with its
+    picture.
     """
     file = pptx.Presentation()
     widen(file)
@@ -213,8 +213,8 @@ def write(
 ) -> None:
     """Write a text into a frame in letters of `size` pixels, or smaller if it does not fit.
 
-    If the text is `marked`, **bold** and *italic* in it become formatting. Below it is the
-    `question` with its answers, which are never marked.
+    If the text is `marked`, **bold** and *italic* in it become formatting. The `question` with
+    its answers follows, without formatting.
     """
     frame.word_wrap, frame.vertical_anchor = True, anchor
     frame.auto_size = MSO_AUTO_SIZE.TEXT_TO_FIT_SHAPE
