@@ -173,7 +173,7 @@ def test_a_choice_is_measured_as_a_link_writes_it_and_by_its_default(taken):
 
 @pytest.mark.parametrize("page", ["compare", "training", "model"])
 def test_a_page_that_does_not_show_the_run_does_not_measure_it(taken, page):
-    with pytest.raises(ValueError, match=f"The page {PAGES[page].title} does not show"):
+    with pytest.raises(ValueError, match=f"The page {PAGES[page].title} shows no run"):
         taken("text", SCENE, page)
 
 
