@@ -71,13 +71,13 @@ def do_tasks() -> None:
 def list_tasks(current: Progress) -> None:
     """Draw the tasks of the open worksheet, and the text to hand in."""
     st.text(current.worksheet.title)
-    for number, task in enumerate(current.worksheet.tasks):
-        mark = "✓" if number in current.answers else "○"
-        label = f"{mark} {number + 1}. {plain(task.title)}"
-        if st.button(
-            label, on_click=begin_task, args=[number], key=f"task-{number}", type="tertiary"
-        ):
-            st.rerun()  # closes the dialog
+    with st.container(gap=None):  # all of the tasks in one view
+        for number, task in enumerate(current.worksheet.tasks):
+            mark = "✓" if number in current.answers else "○"
+            label = f"{mark} {number + 1}. {plain(task.title)}"
+            key = f"task-{number}"
+            if st.button(label, on_click=begin_task, args=[number], key=key, type="tertiary"):
+                st.rerun()  # closes the dialog
     hand_in_button(current, key="hand-in")
     if st.button("Close the worksheet", on_click=leave):
         st.rerun()
