@@ -101,7 +101,8 @@ def test_another_model_is_chosen(visit, translator):
     numbers = sum(parameter.numel() for parameter in translator.model.parameters())
     assert page.evaluate("says", f"{numbers:,} parameters")
     page.click_on("[data-testid=stMain] button", "Look at it", 1)
-    page.see("says('Small English to French, learned positions')")
+    small = "Small English to French, learned positions"  # which the page Models lists, too
+    page.see("name => all('input[aria-label=Model]').some(({ value }) => value === name)", small)
 
 
 def test_the_model_card_plays_what_was_learned(visit, translator):
