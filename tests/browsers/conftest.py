@@ -18,6 +18,7 @@ SETTLED = f"!({RUNNING}) && !{STALE}"
 NOT_OURS = re.compile(
     "_stcore/(health|host-config)|ResizeObserver loop|^Script error"
     "|when disconnected from server"  # as a page is left
+    "|font: download failed .*status=2152398850"  # NS_BINDING_ABORTED: it is needed no more
 )
 
 
