@@ -97,8 +97,8 @@ def _hand_on(
             if requests._state is ScriptRequestType.RERUN:
                 unused.append(requests._rerun_data.widget_states)
             entries.unused, entries.handed_on = None, True
-        # Of two values of a widget, the later one counts.
-        widgets = {widget.id: widget for each in unused if each for widget in each.widgets}
-        widgets |= {widget.id: widget for widget in sent.widget_states.widgets}
-        sent.widget_states.CopyFrom(WidgetStates(widgets=widgets.values()))
+        if any(unused):
+            every = [*filter(None, unused), sent.widget_states]  # in the order of sending
+            widgets = {widget.id: widget for each in every for widget in each.widgets}
+            sent.widget_states.CopyFrom(WidgetStates(widgets=widgets.values()))
     request(session, sent)
